@@ -111,6 +111,13 @@ macro_rules! local_id {
             pub(crate) generation: u32,
         }
 
+        impl $name {
+            /// A small number, unique among those that live at the same time: a place in a table of the caller's.
+            pub fn index(self) -> u32 {
+                self.index
+            }
+        }
+
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, concat!($prefix, "{}.{}"), self.index, self.generation)

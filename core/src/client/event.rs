@@ -1,0 +1,184 @@
+//! What a client has to tell its application, and what it hands to its transport.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::id::CallId;
+use crate::violation::PeerViolation;
+
+/// A stream that messages travel on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct StreamId(pub(super) u64);
+
+impl StreamId {
+    /// The one stream of a shared channel.
+    pub const SHARED: Self = Self(0);
+}
+
+/// What kind of message it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ClientKind {
+    /// An attempt of this call. [`Client::method`](super::Client::method) and
+    /// [`Client::target`](super::Client::target) say what a binding mirrors into headers.
+    Request(CallId),
+    /// A notification.
+    Notification,
+    /// No bytes: close the stream, which abandons its request.
+    CloseStream,
+}
+
+/// One message that was appended to the caller's buffer, without a line end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ClientTransmit {
+    /// What it is.
+    pub kind: ClientKind,
+    /// Nothing more will be sent on this stream.
+    pub last: bool,
+}
+
+/// A complete result, as it was received.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Answer {
+    pub(super) line: Box<str>,
+}
+
+impl Answer {
+    /// Reads the result as a type.
+    ///
+    /// # Errors
+    /// The result is not of that type.
+    pub fn result<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct Whole<T> {
+            result: T,
+        }
+        serde_json::from_str::<Whole<T>>(&self.line).map(|whole| whole.result)
+    }
+
+    /// The whole response message.
+    pub fn message(&self) -> &str {
+        &self.line
+    }
+}
+
+/// An error response of the peer.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{message} ({code})")]
+#[non_exhaustive]
+pub struct PeerError {
+    /// The code; see [`crate::code::wire`].
+    pub code: i64,
+    /// The message.
+    pub message: String,
+    /// `data`: the text of a JSON value.
+    pub data: Option<Box<str>>,
+}
+
+/// Which deadline passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Timeout {
+    /// Neither an answer nor progress came for too long.
+    Idle,
+    /// The call took too long altogether.
+    Total,
+}
+
+/// How a call ended; every call ends exactly once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// With a complete result.
+    Complete(Answer),
+    /// With an error response.
+    Error(PeerError),
+    /// With a response that breaks the specification.
+    BadPeer(PeerViolation),
+    /// A ninth round of input was asked for.
+    RoundsExceeded,
+    /// The application cancelled it.
+    Cancelled,
+    /// A deadline passed.
+    TimedOut(Timeout),
+    /// The channel, or the stream of the attempt, was lost; the cause is the transport's.
+    Lost(Arc<str>),
+    /// The application closed the client.
+    Closed,
+}
+
+impl Outcome {
+    /// The stable name of this outcome. None of them has the form of a peer's answer.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Complete(_) => "COMPLETE",
+            Self::Error(_) => "PEER_ERROR",
+            Self::BadPeer(_) => "BAD_PEER",
+            Self::RoundsExceeded => "ROUNDS_EXCEEDED",
+            Self::Cancelled => "CANCELLED",
+            Self::TimedOut(Timeout::Idle) => "TIMED_OUT_IDLE",
+            Self::TimedOut(Timeout::Total) => "TIMED_OUT_TOTAL",
+            Self::Lost(_) => "LOST",
+            Self::Closed => "CLOSED",
+        }
+    }
+}
+
+/// One question of a round: its key and the request to put to a person, a model or the file system.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Question {
+    /// The key to answer under.
+    pub key: Box<str>,
+    /// The request: the text of a JSON object with `method` and `params`.
+    pub request: Box<str>,
+}
+
+/// What a client has to tell its application.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum ClientEvent {
+    /// Progress of a call, in order, before its outcome.
+    Progress {
+        /// Which call.
+        call: CallId,
+        /// Increases with each event.
+        progress: f64,
+        /// The value at the end, if it is known.
+        total: Option<f64>,
+        /// For a person.
+        message: Option<Box<str>>,
+    },
+    /// The server needs input (basic/patterns/mrtr); answer with [`Client::answer`](super::Client::answer).
+    InputRequired {
+        /// Which call.
+        call: CallId,
+        /// The round, from 1.
+        round: u8,
+        /// All questions of the round.
+        questions: Vec<Question>,
+    },
+    /// A call has ended. Nothing follows about it.
+    Finished {
+        /// Which call.
+        call: CallId,
+        /// How.
+        outcome: Outcome,
+    },
+    /// The peer broke a rule; for the operator's log.
+    Violation(PeerViolation),
+}
+
+/// An answer to one question: its key and the result, the text of a JSON object.
+#[derive(Clone, Copy, Debug)]
+pub struct InputAnswer<'a> {
+    /// The key of the question.
+    pub key: &'a str,
+    /// The result.
+    pub result: &'a RawValue,
+}

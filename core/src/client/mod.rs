@@ -1,0 +1,24 @@
+//! The client's half: calls made, and what becomes of them.
+//!
+//! A *call* is what the application asks for; it ends exactly once, with an [`Outcome`]. An *attempt* is one
+//! request of it on the wire: there are several where the server asks for input. The life of a call is the
+//! table in [`call`].
+
+pub mod call;
+mod calls;
+mod config;
+mod deadline;
+mod event;
+mod ids;
+mod render;
+mod spec;
+
+pub use calls::Client;
+pub use config::{Abandon, ClientConfig, ClientConfigBuilder, Routing};
+pub use deadline::ClientDeadline;
+pub use event::{
+    Answer, ClientEvent, ClientKind, ClientTransmit, InputAnswer, Outcome, PeerError, Question, StreamId,
+    Timeout,
+};
+pub(crate) use spec::one_line;
+pub use spec::{CallSpec, DEFAULT_TOTAL, Refused};

@@ -1,0 +1,210 @@
+//! What is to be called, and how long it may take.
+
+use alloc::borrow::Cow;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::wire::write;
+
+/// Why a call could not be described or made. Nothing was sent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// Params and arguments are JSON objects.
+    #[error("{0} must serialise to a JSON object")]
+    NotAnObject(&'static str),
+    /// They could not be written as JSON.
+    #[error("the params cannot be encoded: {0}")]
+    NotEncodable(String),
+    /// The engine writes this member itself.
+    #[error("params.{0} is written by the engine; see CallSpec for the way to set it")]
+    Reserved(&'static str),
+    /// As many calls are open as [`ClientLimits`](crate::limits::ClientLimits) allows.
+    #[error("too many calls are open")]
+    TooManyCalls,
+    /// So much waits to be sent that the peer is not reading.
+    #[error("too much waits to be sent")]
+    TooManyBytes,
+    /// The channel has ended.
+    #[error("the channel has ended")]
+    Closed,
+}
+
+/// One call before it is made: method, params, deadlines.
+#[derive(Clone, Debug)]
+pub struct CallSpec {
+    pub(super) method: Cow<'static, str>,
+    /// `Mcp-Name` of the HTTP binding: the tool.
+    pub(super) target: Option<String>,
+    /// The members of `params`, without braces and without `_meta`.
+    pub(super) members: Vec<u8>,
+    /// Further members of `_meta`, without braces.
+    pub(super) meta: Vec<u8>,
+    pub(super) progress: bool,
+    pub(super) idle: Option<Duration>,
+    pub(super) total: Option<Duration>,
+}
+
+/// The default for the total deadline of a call: five minutes. The specification asks for one and leaves its
+/// length open; a call that takes longer says so.
+pub const DEFAULT_TOTAL: Duration = Duration::from_mins(5);
+
+impl CallSpec {
+    fn bare(method: Cow<'static, str>) -> Self {
+        Self {
+            method,
+            target: None,
+            members: Vec::new(),
+            meta: Vec::new(),
+            progress: false,
+            idle: None,
+            total: Some(DEFAULT_TOTAL),
+        }
+    }
+
+    /// `server/discover`.
+    pub fn discover() -> Self {
+        Self::bare("server/discover".into())
+    }
+
+    /// `tools/list`, from the beginning or from a cursor (server/utilities/pagination).
+    pub fn list_tools(cursor: Option<&str>) -> Self {
+        let mut spec = Self::bare("tools/list".into());
+        if let Some(cursor) = cursor {
+            spec.members.extend_from_slice(b"\"cursor\":");
+            write::string(&mut spec.members, cursor);
+        }
+        spec
+    }
+
+    /// `tools/call` with arguments that serialise to an object.
+    ///
+    /// # Errors
+    /// The arguments are not an object, or cannot be written as JSON.
+    pub fn tool(name: &str, arguments: &(impl Serialize + ?Sized)) -> Result<Self, Refused> {
+        let mut spec = Self::bare("tools/call".into());
+        let members = &mut spec.members;
+        members.reserve(64 + name.len());
+        members.extend_from_slice(b"\"name\":");
+        write::string(members, name);
+        members.extend_from_slice(b",\"arguments\":");
+        let start = members.len();
+        serialize(members, arguments)?;
+        if members.get(start) != Some(&b'{') {
+            return Err(Refused::NotAnObject("arguments"));
+        }
+        spec.target = Some(name.to_string());
+        Ok(spec)
+    }
+
+    /// Any method, with params that serialise to an object without `_meta`.
+    ///
+    /// # Errors
+    /// The params are not an object, hold a member that the engine writes, or cannot be written as JSON.
+    pub fn new(
+        method: impl Into<Cow<'static, str>>,
+        params: &(impl Serialize + ?Sized),
+    ) -> Result<Self, Refused> {
+        let mut spec = Self::bare(method.into());
+        serialize(&mut spec.members, params)?;
+        spec.members = object_members(spec.members, "params")?;
+        Ok(spec)
+    }
+
+    /// Asks for progress.
+    #[must_use]
+    pub fn progress(mut self) -> Self {
+        self.progress = true;
+        self
+    }
+
+    /// Ends the call as timed out when neither an answer nor progress has come for this long. Asks for
+    /// progress, without which there would be nothing to wait for.
+    #[must_use]
+    pub fn idle_timeout(mut self, idle: Duration) -> Self {
+        self.idle = Some(idle);
+        self.progress = true;
+        self
+    }
+
+    /// Ends the call as timed out after this long, whatever progress it makes; the time in which the
+    /// application answers a question does not count. `None`: never. The default is [`DEFAULT_TOTAL`].
+    #[must_use]
+    pub fn total_timeout(mut self, total: Option<Duration>) -> Self {
+        self.total = total;
+        self
+    }
+
+    /// Adds members to `_meta`: a value that serialises to an object.
+    ///
+    /// # Errors
+    /// Not an object, or it holds a key that the engine writes.
+    pub fn meta(mut self, meta: &(impl Serialize + ?Sized)) -> Result<Self, Refused> {
+        let mut text = Vec::new();
+        serialize(&mut text, meta)?;
+        let members = object_members(text, "_meta")?;
+        if !self.meta.is_empty() && !members.is_empty() {
+            self.meta.push(b',');
+        }
+        self.meta.extend_from_slice(&members);
+        Ok(self)
+    }
+}
+
+fn serialize(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), Refused> {
+    let start = out.len();
+    append(out, value).map_err(|error| Refused::NotEncodable(error.to_string()))?;
+    one_line(out.get_mut(start..).unwrap_or_default());
+    Ok(())
+}
+
+#[cfg(feature = "std")]
+fn append(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), serde_json::Error> {
+    value.serialize(&mut serde_json::Serializer::new(out))
+}
+
+/// Without std, `serde_json` writes into vectors of its own alone.
+#[cfg(not(feature = "std"))]
+fn append(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), serde_json::Error> {
+    out.extend_from_slice(&serde_json::to_vec(value)?);
+    Ok(())
+}
+
+/// Raw JSON may hold line breaks between its tokens, and only there; a message is one line.
+pub(crate) fn one_line(json: &mut [u8]) {
+    while let Some(at) = memchr::memchr2(b'\n', b'\r', json) {
+        if let Some(byte) = json.get_mut(at) {
+            *byte = b' ';
+        }
+    }
+}
+
+/// The text between the braces of an object that has no member of the engine's own.
+fn object_members(object: Vec<u8>, what: &'static str) -> Result<Vec<u8>, Refused> {
+    use alloc::collections::BTreeMap;
+    let text = String::from_utf8(object).map_err(|error| Refused::NotEncodable(error.to_string()))?;
+    let members: BTreeMap<Cow<'_, str>, &RawValue> =
+        serde_json::from_str(&text).map_err(|_| Refused::NotAnObject(what))?;
+    let reserved: &[&'static str] = match what {
+        "params" => &["_meta", "inputResponses", "requestState"],
+        _ => &[
+            crate::wire::params::key::PROGRESS_TOKEN,
+            crate::wire::params::key::PROTOCOL_VERSION,
+            crate::wire::params::key::CLIENT_INFO,
+            crate::wire::params::key::CLIENT_CAPABILITIES,
+        ],
+    };
+    if let Some(key) = reserved.iter().find(|key| members.contains_key(**key)) {
+        return Err(Refused::Reserved(key));
+    }
+    let inner = text
+        .trim()
+        .strip_prefix('{')
+        .and_then(|text| text.strip_suffix('}'))
+        .unwrap_or_default();
+    Ok(inner.trim().as_bytes().to_vec())
+}

@@ -1,0 +1,85 @@
+//! Every bound of the engine: its default, why, and what happens at it.
+
+use core::time::Duration;
+
+/// Rounds of input that one call may ask for. The eighth is asked and answered; a ninth ends the call with
+/// `ROUNDS_EXCEEDED`. The specification leaves the number open; eight is far beyond what a person would sit
+/// through.
+pub const MAX_ROUNDS: u8 = 8;
+
+/// Bytes of one message, line end not counted. A longer line is skipped and answered with -32700, without
+/// being kept. Four MiB holds an image in base64 and is what the HTTP binding accepts as a body.
+pub const MAX_MESSAGE: usize = 4 * 1024 * 1024;
+
+/// Unsent progress notifications of one request. Past it the newest replaces the last unsent one, so that a
+/// slow reader costs bounded memory and still learns the latest state.
+pub const MAX_UNSENT_PROGRESS: usize = 16;
+
+/// Bytes of unsent notifications of one request, whatever their number; acts like [`MAX_UNSENT_PROGRESS`].
+pub const MAX_UNSENT_BYTES: usize = 64 * 1024;
+
+/// Events of progress that one call of a client may have waiting for the application. Past it the newest
+/// replaces the last waiting one.
+pub const MAX_WAITING_PROGRESS: usize = 16;
+
+/// Facts about a misbehaving peer that wait for the application; past it they are counted and dropped.
+pub const MAX_WAITING_VIOLATIONS: usize = 64;
+
+/// Bounds of one server channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerLimits {
+    /// Requests accepted and not yet answered. One more is refused as busy. The default, 16,384, costs at
+    /// most some ten MiB and is far above what one client keeps in flight.
+    pub in_flight: usize,
+    /// Unsent bytes at which [`Server::is_congested`](crate::server::Server::is_congested) becomes true: the
+    /// driver starts no more work for this channel until its reader catches up. Default 1 MiB.
+    pub congested_bytes: usize,
+    /// Unsent bytes at which [`Server::wants_input`](crate::server::Server::wants_input) becomes false: the
+    /// driver stops reading. Messages handed in all the same are dropped and counted. Default 4 MiB.
+    pub outgoing_bytes: usize,
+    /// How long accepted requests may still finish after the end of input. Default 1.5 s: shorter than the
+    /// two seconds that common hosts wait before they terminate a server.
+    pub half_close_grace: Duration,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            in_flight: 16_384,
+            congested_bytes: 1024 * 1024,
+            outgoing_bytes: 4 * 1024 * 1024,
+            half_close_grace: Duration::from_millis(1500),
+        }
+    }
+}
+
+/// Bounds of one client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClientLimits {
+    /// Calls that have not finished. One more is refused. Default 65,536.
+    pub calls: usize,
+    /// Unsent bytes of requests. A call beyond it is refused. Default 64 MiB.
+    pub outgoing_bytes: usize,
+}
+
+impl Default for ClientLimits {
+    fn default() -> Self {
+        Self {
+            calls: 65_536,
+            outgoing_bytes: 64 * 1024 * 1024,
+        }
+    }
+}
+
+/// Pause before a retry that carries state alone, by round: short enough not to be noticed, long enough that
+/// eight rounds do not spin.
+pub(crate) fn retry_pause(round: u8) -> Duration {
+    match round {
+        0 | 1 => Duration::from_millis(50),
+        2 => Duration::from_millis(100),
+        3 => Duration::from_millis(200),
+        _ => Duration::from_millis(250),
+    }
+}

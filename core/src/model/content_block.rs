@@ -1,0 +1,170 @@
+//! A piece of content of any kind, told apart by `type` (server/tools, "Tool Result").
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+use super::content::{AudioContent, ImageContent, TextContent};
+use super::members::RawMembers;
+use super::open::{Source, at};
+use super::raw::RawJson;
+use super::resource::{EmbeddedResource, ResourceLink};
+use super::write_json::WriteJson;
+
+/// A piece of content (server/tools, "Tool Result").
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ContentBlock {
+    /// A text.
+    Text(TextContent),
+    /// An image.
+    Image(ImageContent),
+    /// A sound.
+    Audio(AudioContent),
+    /// A resource that can be read.
+    ResourceLink(Box<ResourceLink>),
+    /// A resource, contents included.
+    Resource(Box<EmbeddedResource>),
+    /// A kind unknown here: the object with its members verbatim and in their order; only the space between
+    /// members is gone.
+    Unknown(RawJson),
+}
+
+impl ContentBlock {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(TextContent::new(text))
+    }
+
+    /// An image, in base64, of a MIME type.
+    pub fn image(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
+        Self::Image(ImageContent::new(data, mime_type))
+    }
+
+    /// A sound, in base64, of a MIME type.
+    pub fn audio(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
+        Self::Audio(AudioContent::new(data, mime_type))
+    }
+
+    /// The text, if this is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(content) => Some(&content.text),
+            _ => None,
+        }
+    }
+
+    /// Appends the block as JSON on one line: what serialising gives, faster.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Text(content) => content.write(out),
+            Self::Image(content) => content.write(out),
+            Self::Audio(content) => content.write(out),
+            Self::ResourceLink(content) => content.write(out),
+            Self::Resource(content) => content.write(out),
+            Self::Unknown(raw) => raw.write_json(out),
+        }
+    }
+}
+
+impl WriteJson for ContentBlock {
+    fn write_json(&self, out: &mut Vec<u8>) {
+        self.write(out);
+    }
+}
+
+macro_rules! from_content {
+    ($($content:ident => $variant:ident $wrap:expr;)*) => {
+        $(impl From<$content> for ContentBlock {
+            fn from(content: $content) -> Self {
+                Self::$variant($wrap(content))
+            }
+        })*
+    };
+}
+
+from_content! {
+    TextContent => Text core::convert::identity;
+    ImageContent => Image core::convert::identity;
+    AudioContent => Audio core::convert::identity;
+    ResourceLink => ResourceLink Box::new;
+    EmbeddedResource => Resource Box::new;
+}
+
+impl Serialize for ContentBlock {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(content) => content.serialize(serializer),
+            Self::Image(content) => content.serialize(serializer),
+            Self::Audio(content) => content.serialize(serializer),
+            Self::ResourceLink(content) => content.serialize(serializer),
+            Self::Resource(content) => content.serialize(serializer),
+            Self::Unknown(raw) => raw.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ContentBlock {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Wire)
+    }
+}
+
+/// Reads up to `type` and leaves the rest to the kind it names. Members before `type` are kept raw meanwhile, so a
+/// block that starts with its `type`, as most do, is read in one pass.
+struct Wire;
+
+impl<'de> Visitor<'de> for Wire {
+    type Value = ContentBlock;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object (ContentBlock)")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ContentBlock, A::Error> {
+        let mut ahead = RawMembers::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if name != "type" {
+                let value = map.next_value().map_err(|error| at(&name, error))?;
+                ahead.push(name, value);
+                continue;
+            }
+            let kind: String = map.next_value().map_err(|error| at(&name, error))?;
+            return match kind.as_str() {
+                "text" => TextContent::read(Source::after_tag(map, ahead)).map(ContentBlock::Text),
+                "image" => ImageContent::read(Source::after_tag(map, ahead)).map(ContentBlock::Image),
+                "audio" => AudioContent::read(Source::after_tag(map, ahead)).map(ContentBlock::Audio),
+                "resource_link" => ResourceLink::read(Source::after_tag(map, ahead))
+                    .map(|content| ContentBlock::ResourceLink(Box::new(content))),
+                "resource" => EmbeddedResource::read(Source::after_tag(map, ahead))
+                    .map(|content| ContentBlock::Resource(Box::new(content))),
+                _ => unknown(map, ahead, name, &kind),
+            };
+        }
+        Err(de::Error::missing_field("type"))
+    }
+}
+
+/// The slower way: puts the object together again.
+fn unknown<'de, A: MapAccess<'de>>(
+    mut map: A,
+    mut members: RawMembers,
+    type_name: String,
+    kind: &str,
+) -> Result<ContentBlock, A::Error> {
+    members.push(type_name, RawJson::from_value(kind).map_err(de::Error::custom)?);
+    while let Some(name) = map.next_key::<String>()? {
+        let value = map.next_value().map_err(|error| at(&name, error))?;
+        members.push(name, value);
+    }
+    if let Some(name) = members.repeated() {
+        return Err(de::Error::custom(format_args!("duplicate field `{name}`")));
+    }
+    RawJson::from_value(&members)
+        .map(ContentBlock::Unknown)
+        .map_err(de::Error::custom)
+}

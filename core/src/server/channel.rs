@@ -1,0 +1,433 @@
+//! A channel that all requests share.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::convert::Infallible;
+
+use super::body::{EncodeError, ErrorReply, ResultBody};
+use super::config::ServerConfig;
+use super::exchange::{Input, State};
+use super::outbox::Outbox;
+use super::request::Request;
+use super::serving::{Ended, Progress, Reported, Serving};
+use super::transmit::{Kind, Status, Transmit};
+use super::triage::{Answer, Triage, malformed, triage};
+use super::{ServerEvent, Stopped};
+use crate::id::{RequestId, ServingId};
+use crate::limits::MAX_WAITING_VIOLATIONS;
+use crate::misuse::Misuse;
+use crate::slab::{Key, Slab};
+use crate::time::{Mono, Now};
+use crate::violation::PeerViolation;
+use crate::wire::{Envelope, Malformed};
+
+/// Emptied outboxes kept for reuse.
+const SPARE_OUTBOXES: usize = 256;
+
+/// A point in time that a server waits for, and why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Deadline {
+    /// Accepted requests that are still running then are stopped.
+    HalfCloseGrace(Mono),
+}
+
+impl Deadline {
+    /// When it is due.
+    pub fn at(self) -> Mono {
+        match self {
+            Self::HalfCloseGrace(at) => at,
+        }
+    }
+}
+
+/// The server's half of one shared channel. See the [module](super).
+#[derive(Debug)]
+pub struct Server {
+    config: Arc<ServerConfig>,
+    live: Slab<Serving>,
+    by_id: BTreeMap<RequestId, Key>,
+    /// Those with something to send, in turn. May name some that have nothing any more.
+    ready: VecDeque<Key>,
+    /// The engine's own answers; sent before everything else.
+    control: Outbox,
+    events: VecDeque<ServerEvent>,
+    violations: usize,
+    /// Unsent bytes of all that is live.
+    unsent: usize,
+    spare: Vec<Outbox>,
+    clock: Mono,
+    grace: Option<Mono>,
+    input: Reading,
+}
+
+/// What may still come in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reading {
+    Open,
+    /// The peer sends nothing more; answers may still go out.
+    Ended,
+    /// Nothing goes in or out any more.
+    Closed,
+}
+
+impl Server {
+    /// A fresh channel.
+    pub fn new(config: Arc<ServerConfig>) -> Self {
+        Self {
+            config,
+            live: Slab::new(),
+            by_id: BTreeMap::new(),
+            ready: VecDeque::new(),
+            control: Outbox::default(),
+            events: VecDeque::new(),
+            violations: 0,
+            unsent: 0,
+            spare: Vec::new(),
+            clock: Mono::ZERO,
+            grace: None,
+            input: Reading::Open,
+        }
+    }
+
+    // Facts.
+
+    /// Requests accepted and not yet answered or stopped; an answer counts until it is taken.
+    pub fn in_flight(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Bytes that wait to be sent.
+    pub fn unsent_bytes(&self) -> usize {
+        self.unsent + self.control.len()
+    }
+
+    /// The reader is far behind: start no more work for this channel.
+    pub fn is_congested(&self) -> bool {
+        self.unsent_bytes() >= self.config.limits.congested_bytes
+    }
+
+    /// Whether to read on. False while too many bytes are unsent, and after the end of input.
+    pub fn wants_input(&self) -> bool {
+        self.input == Reading::Open && self.unsent_bytes() < self.config.limits.outgoing_bytes
+    }
+
+    /// Something can be sent.
+    pub fn has_output(&self) -> bool {
+        !self.control.is_empty() || self.unsent > 0
+    }
+
+    /// Nothing will happen any more: input has ended, and everything accepted is answered or stopped.
+    pub fn is_finished(&self) -> bool {
+        match self.input {
+            Reading::Open => false,
+            Reading::Ended => self.live.is_empty() && self.control.is_empty() && self.events.is_empty(),
+            Reading::Closed => self.events.is_empty(),
+        }
+    }
+
+    /// Whether a request may still be answered.
+    pub fn is_running(&self, serving: ServingId) -> bool {
+        self.live
+            .get(key(serving))
+            .is_some_and(|serving| serving.state() == State::Running)
+    }
+
+    // World in.
+
+    /// A message was read: any bytes.
+    pub fn handle_message(&mut self, now: Now, message: &[u8]) {
+        match Envelope::parse(message) {
+            Ok(envelope) => self.handle_envelope(now, envelope),
+            Err(why) => self.handle_malformed(now, why),
+        }
+    }
+
+    /// A message was read and parsed already.
+    pub fn handle_envelope(&mut self, now: Now, envelope: Envelope<'_>) {
+        self.tick(now);
+        if self.input != Reading::Open {
+            return;
+        }
+        let outcome = triage(&self.config, envelope);
+        let flooded = self.unsent_bytes() >= self.config.limits.outgoing_bytes;
+        match outcome {
+            // A cancel makes room: it is heard whatever waits.
+            Triage::Cancel { id, reason } => self.cancelled(&id, reason),
+            Triage::Ignore => {}
+            Triage::Violation(violation) => self.violation(violation),
+            Triage::Answer(..) | Triage::Serve(_) if flooded => self.violation(PeerViolation::Flood),
+            Triage::Answer(id, _) if self.by_id.contains_key(&id) => {
+                self.violation(PeerViolation::DuplicateId);
+            }
+            Triage::Answer(id, answer) => self.answer(&id, &answer),
+            Triage::Serve(request) => self.accept(request),
+        }
+    }
+
+    /// Something was read that is not a message, or too long to be one.
+    pub fn handle_malformed(&mut self, now: Now, why: Malformed) {
+        self.tick(now);
+        if self.input != Reading::Open {
+            return;
+        }
+        if self.unsent_bytes() >= self.config.limits.outgoing_bytes {
+            self.violation(PeerViolation::Flood);
+            return;
+        }
+        self.push_control(Status::BadRequest, |out| malformed(out, why));
+        self.violation(PeerViolation::NotAMessage);
+    }
+
+    /// The peer will send nothing more. What was accepted may finish within the grace time; then it is
+    /// stopped (basic/transports/stdio, "Shutdown").
+    pub fn handle_input_end(&mut self, now: Now) {
+        self.tick(now);
+        if self.input == Reading::Open {
+            self.input = Reading::Ended;
+            self.grace = Some(self.clock + self.config.limits.half_close_grace);
+        }
+    }
+
+    /// The channel has gone: nothing can be sent, everything running is stopped.
+    pub fn handle_stream_end(&mut self, now: Now) {
+        self.tick(now);
+        if self.input == Reading::Closed {
+            return;
+        }
+        self.end_all(Input::StreamEnded, &Stopped::Lost);
+        self.drop_output();
+    }
+
+    /// Time has passed. Early and repeated calls change nothing.
+    pub fn handle_timeout(&mut self, now: Now) {
+        self.tick(now);
+        if self.grace.is_some_and(|grace| grace <= self.clock) {
+            self.grace = None;
+            self.end_all(Input::Closing, &Stopped::Closing);
+        }
+    }
+
+    // Application in.
+
+    /// Reports progress of a running request. A request that asked for none costs nothing.
+    ///
+    /// # Errors
+    /// The request is over, or a number is not finite.
+    pub fn progress(&mut self, serving: ServingId, report: &Progress<'_>) -> Result<Reported, Misuse> {
+        self.with(serving, |_, request| request.progress(report))
+    }
+
+    /// Answers a request with a result.
+    ///
+    /// # Errors
+    /// The request is over; inside, the result could not be encoded and -32603 was sent in its place.
+    pub fn respond(
+        &mut self,
+        serving: ServingId,
+        result: &(impl ResultBody + ?Sized),
+    ) -> Result<Result<(), EncodeError>, Misuse> {
+        self.with(serving, |config, request| {
+            request.respond(&config.server_info, result)
+        })
+    }
+
+    /// Answers a request with an error.
+    ///
+    /// # Errors
+    /// The request is over.
+    pub fn refuse(
+        &mut self,
+        serving: ServingId,
+        status: Status,
+        error: &ErrorReply<'_>,
+    ) -> Result<(), Misuse> {
+        self.with(serving, |_, request| request.refuse(status, error))
+    }
+
+    /// Stops everything and accepts nothing more. Answers that are queued may still be taken.
+    pub fn close(&mut self, now: Now) {
+        self.handle_input_end(now);
+        self.grace = None;
+        self.end_all(Input::Closing, &Stopped::Closing);
+    }
+
+    // Out.
+
+    /// Appends the next message to `out`, without a line end. The engine's own answers come first, then one
+    /// message of each request in turn.
+    pub fn poll_transmit(&mut self, out: &mut Vec<u8>) -> Option<Transmit> {
+        if let Some(kind) = self.control.pop(out) {
+            return Some(Transmit { kind, last: true });
+        }
+        loop {
+            let at = self.ready.pop_front()?;
+            let Some(serving) = self.live.get_mut(at) else {
+                continue;
+            };
+            serving.listed = false;
+            let before = serving.unsent();
+            let Some(transmit) = serving.poll_transmit(out) else {
+                continue;
+            };
+            self.unsent -= before - serving.unsent();
+            if transmit.last {
+                self.forget(at);
+            } else if serving.has_output() {
+                serving.listed = true;
+                self.ready.push_back(at);
+            }
+            return Some(transmit);
+        }
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<ServerEvent> {
+        let event = self.events.pop_front();
+        if matches!(event, Some(ServerEvent::Violation(_))) {
+            self.violations -= 1;
+        }
+        event
+    }
+
+    /// The next deadline.
+    pub fn poll_timeout(&self) -> Option<Deadline> {
+        self.grace.map(Deadline::HalfCloseGrace)
+    }
+
+    // Below: how.
+
+    fn tick(&mut self, now: Now) {
+        self.clock = self.clock.max(now.mono);
+    }
+
+    fn accept(&mut self, request: Box<Request>) {
+        if self.by_id.contains_key(request.wire_id()) {
+            self.violation(PeerViolation::DuplicateId);
+            return;
+        }
+        // Events that were not polled count too: a peer that cancels what it asks must not fill memory.
+        if self.live.len() + self.events.len() >= self.config.limits.in_flight {
+            self.answer(request.wire_id(), &Answer::busy());
+            return;
+        }
+        let id = request.wire_id().clone();
+        let outbox = self.spare.pop().unwrap_or_default();
+        let serving = Serving::new(id.clone(), request.progress_token().cloned(), outbox);
+        let Some(at) = self.live.insert(serving) else {
+            self.answer(&id, &Answer::busy());
+            return;
+        };
+        self.by_id.insert(id, at);
+        self.events.push_back(ServerEvent::Request {
+            serving: serving_id(at),
+            request,
+        });
+    }
+
+    fn cancelled(&mut self, id: &RequestId, reason: Option<Box<str>>) {
+        if let Some(at) = self.by_id.get(id).copied() {
+            self.end(at, Input::PeerCancelled, || Stopped::Cancelled(reason));
+        }
+    }
+
+    fn end_all(&mut self, input: Input, why: &Stopped) {
+        let all: Vec<Key> = self.live.keys().collect();
+        for at in all {
+            self.end(at, input, || why.clone());
+        }
+    }
+
+    fn end(&mut self, at: Key, input: Input, why: impl FnOnce() -> Stopped) {
+        let Some(serving) = self.live.get_mut(at) else {
+            return;
+        };
+        let before = serving.unsent();
+        let ended = serving.end(input);
+        self.unsent -= before - serving.unsent();
+        match ended {
+            Ended::Stop => {
+                self.forget(at);
+                self.events.push_back(ServerEvent::Stopped {
+                    serving: serving_id(at),
+                    why: why(),
+                });
+            }
+            Ended::Withdrawn => self.forget(at),
+            Ended::No => {}
+        }
+    }
+
+    fn forget(&mut self, at: Key) {
+        if let Some(serving) = self.live.remove(at) {
+            self.by_id.remove(serving.id());
+            if self.spare.len() < SPARE_OUTBOXES {
+                self.spare.push(serving.into_outbox());
+            }
+        }
+    }
+
+    fn drop_output(&mut self) {
+        let rest: Vec<Key> = self.live.keys().collect();
+        for at in rest {
+            self.forget(at);
+        }
+        self.unsent = 0;
+        self.control = Outbox::default();
+        self.ready = VecDeque::new();
+        self.spare = Vec::new();
+        self.grace = None;
+        self.input = Reading::Closed;
+    }
+
+    fn violation(&mut self, violation: PeerViolation) {
+        if self.violations < MAX_WAITING_VIOLATIONS {
+            self.violations += 1;
+            self.events.push_back(ServerEvent::Violation(violation));
+        }
+    }
+
+    fn answer(&mut self, id: &RequestId, answer: &Answer) {
+        let config = Arc::clone(&self.config);
+        self.push_control(answer.status(), |out| answer.write(out, id, &config));
+    }
+
+    fn push_control(&mut self, status: Status, write: impl FnOnce(&mut Vec<u8>)) {
+        let written: Result<(), Infallible> = self.control.push(Kind::Response(status), |out| {
+            write(out);
+            Ok(())
+        });
+        debug_assert!(written.is_ok());
+    }
+
+    /// Gives a command to a request and notes what it has to send.
+    fn with<T>(
+        &mut self,
+        serving: ServingId,
+        command: impl FnOnce(&ServerConfig, &mut Serving) -> Result<T, Misuse>,
+    ) -> Result<T, Misuse> {
+        let at = key(serving);
+        let request = self.live.get_mut(at).ok_or(Misuse::Over)?;
+        let before = request.unsent();
+        let done = command(&self.config, request)?;
+        self.unsent = self.unsent + request.unsent() - before;
+        if request.has_output() && !core::mem::replace(&mut request.listed, true) {
+            if self.ready.len() >= self.live.len() * 2 + 64 {
+                let live = &self.live;
+                self.ready.retain(|at| live.get(*at).is_some());
+            }
+            self.ready.push_back(at);
+        }
+        Ok(done)
+    }
+}
+
+fn key(serving: ServingId) -> Key {
+    (serving.index, serving.generation)
+}
+
+fn serving_id((index, generation): Key) -> ServingId {
+    ServingId { index, generation }
+}

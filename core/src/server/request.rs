@@ -1,0 +1,187 @@
+//! A request as the application receives it: owned, with everything but the envelope left raw.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::id::{ProgressToken, RequestId};
+use crate::wire::text::Piece;
+use crate::wire::{Params, Text};
+
+/// The methods whose requests reach the application.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Method {
+    /// `tools/list` (server/tools, "Listing Tools").
+    ToolsList,
+    /// `tools/call` (server/tools, "Calling Tools").
+    ToolsCall,
+    /// A method that was added with [`method`](super::ServerConfigBuilder::method).
+    Other(Box<str>),
+}
+
+impl Method {
+    pub(super) fn of(name: &str) -> Self {
+        match name {
+            "tools/list" => Self::ToolsList,
+            "tools/call" => Self::ToolsCall,
+            other => Self::Other(other.into()),
+        }
+    }
+
+    /// The name on the wire.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::ToolsList => "tools/list",
+            Self::ToolsCall => "tools/call",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// A request whose metadata the engine has checked.
+///
+/// Holds one copy of the message; what the accessors return are pieces of it.
+pub struct Request {
+    line: Box<str>,
+    id: RequestId,
+    method: Method,
+    token: Option<ProgressToken>,
+    name: Option<Piece>,
+    arguments: Option<Piece>,
+    cursor: Option<Piece>,
+    input_responses: Option<Piece>,
+    request_state: Option<Piece>,
+    protocol_version: Piece,
+    client_info: Option<Piece>,
+    client_capabilities: Piece,
+    meta: Vec<(Piece, Piece)>,
+}
+
+impl Request {
+    /// Copies what the checked params borrow. `None` if the metadata is not complete.
+    pub(super) fn copy(line: &str, id: RequestId, method: Method, params: &mut Params<'_>) -> Option<Self> {
+        let meta = params.meta.as_mut()?;
+        let raw = |raw: &&RawValue| Piece::of(line, raw.get());
+        let text = |text: &Text<'_>| Piece::text(line, text);
+        Some(Self {
+            id,
+            method,
+            token: meta.progress_token.take(),
+            name: params.name.as_ref().map(text),
+            arguments: params.arguments.as_ref().map(raw),
+            cursor: params.cursor.as_ref().map(text),
+            input_responses: params.input_responses.as_ref().map(raw),
+            request_state: params.request_state.as_ref().map(text),
+            protocol_version: text(meta.protocol_version.as_ref()?),
+            client_info: meta.client_info.as_ref().map(raw),
+            client_capabilities: raw(meta.client_capabilities.as_ref()?),
+            meta: meta
+                .other
+                .iter()
+                .map(|(key, value)| (text(key), raw(value)))
+                .collect(),
+            line: line.into(),
+        })
+    }
+
+    fn piece<'a>(&'a self, piece: Option<&'a Piece>) -> Option<&'a str> {
+        piece.map(|piece| piece.get(&self.line))
+    }
+
+    /// The id on the wire. To answer, use the [`ServingId`](crate::id::ServingId) instead.
+    pub fn wire_id(&self) -> &RequestId {
+        &self.id
+    }
+
+    /// The method.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The token to report progress under, if the client asked for progress (basic/patterns/progress).
+    pub fn progress_token(&self) -> Option<&ProgressToken> {
+        self.token.as_ref()
+    }
+
+    /// `params.name`: the tool. Always there for tools/call.
+    pub fn name(&self) -> Option<&str> {
+        self.piece(self.name.as_ref())
+    }
+
+    /// `params.arguments`: the text of a JSON object.
+    pub fn arguments(&self) -> Option<&str> {
+        self.piece(self.arguments.as_ref())
+    }
+
+    /// `params.cursor`, of the list methods (server/utilities/pagination).
+    pub fn cursor(&self) -> Option<&str> {
+        self.piece(self.cursor.as_ref())
+    }
+
+    /// `params.inputResponses`: the text of a JSON value (basic/patterns/mrtr).
+    pub fn input_responses(&self) -> Option<&str> {
+        self.piece(self.input_responses.as_ref())
+    }
+
+    /// `params.requestState`, as the client sent it back. It is the peer's word until it is unsealed.
+    pub fn request_state(&self) -> Option<&str> {
+        self.piece(self.request_state.as_ref())
+    }
+
+    /// The revision that the request was made under.
+    pub fn protocol_version(&self) -> &str {
+        self.protocol_version.get(&self.line)
+    }
+
+    /// The client's own name for itself: the text of a JSON object. Not verified, for display only.
+    pub fn client_info(&self) -> Option<&str> {
+        self.piece(self.client_info.as_ref())
+    }
+
+    /// What the client declared for this request: the text of a JSON object.
+    pub fn client_capabilities(&self) -> &str {
+        self.client_capabilities.get(&self.line)
+    }
+
+    /// The raw text of another key of `_meta`, such as `io.modelcontextprotocol/logLevel`.
+    pub fn meta(&self, key: &str) -> Option<&str> {
+        self.meta
+            .iter()
+            .find(|(name, _)| name.get(&self.line) == key)
+            .map(|(_, value)| value.get(&self.line))
+    }
+
+    /// The W3C trace context of the caller, if `_meta.traceparent` is a plain string (basic/index,
+    /// "OpenTelemetry trace context").
+    pub fn traceparent(&self) -> Option<&str> {
+        self.meta("traceparent")?.strip_prefix('"')?.strip_suffix('"')
+    }
+
+    /// Reads the whole params as a type of the application's; for methods of extensions.
+    ///
+    /// # Errors
+    /// The params are not of that type.
+    pub fn params<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct Whole<T> {
+            params: T,
+        }
+        serde_json::from_str::<Whole<T>>(&self.line).map(|whole| whole.params)
+    }
+
+    /// Bytes held.
+    pub fn size(&self) -> usize {
+        self.line.len() + size_of::<Self>()
+    }
+}
+
+impl fmt::Debug for Request {
+    /// The message itself: what a log wants to show.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Request").field(&self.line).finish()
+    }
+}

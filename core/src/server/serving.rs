@@ -1,0 +1,226 @@
+//! One request that is being served: the table of [`exchange`](super::exchange) with what hangs on it.
+
+use alloc::vec::Vec;
+
+use super::body::{self, EncodeError, ErrorReply, ResultBody};
+use super::exchange::{Effect, Input, State, step};
+use super::outbox::Outbox;
+use super::transmit::{Kind, Status, Transmit};
+use crate::code::wire;
+use crate::id::{ProgressToken, RequestId};
+use crate::misuse::Misuse;
+
+/// What became of a report of progress.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Reported {
+    /// It will be sent.
+    Queued,
+    /// The reader is slow: it will be sent in place of the one before it.
+    Replaced,
+    /// The request did not ask for progress; nothing was done.
+    NotAsked,
+    /// Not greater than what was reported before; not sent.
+    NotIncreasing,
+}
+
+/// One report of progress (basic/patterns/progress).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[non_exhaustive]
+pub struct Progress<'a> {
+    /// How far the work is, in any unit; increases with each report.
+    pub progress: f64,
+    /// How far it will be at the end, in the same unit, if that is known.
+    pub total: Option<f64>,
+    /// For a person.
+    pub message: Option<&'a str>,
+}
+
+impl<'a> Progress<'a> {
+    /// A report without total and message.
+    pub fn new(progress: f64) -> Self {
+        Self {
+            progress,
+            total: None,
+            message: None,
+        }
+    }
+
+    /// Adds the value at the end of the work.
+    #[must_use]
+    pub fn of(mut self, total: f64) -> Self {
+        self.total = Some(total);
+        self
+    }
+
+    /// Adds a text for a person.
+    #[must_use]
+    pub fn message(mut self, message: &'a str) -> Self {
+        self.message = Some(message);
+        self
+    }
+}
+
+/// How an input that ends a request left it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ended {
+    /// Its handler is to be stopped.
+    Stop,
+    /// Its handler had answered; the answer was withdrawn.
+    Withdrawn,
+    /// Nothing changed.
+    No,
+}
+
+#[derive(Debug)]
+pub(super) struct Serving {
+    state: State,
+    id: RequestId,
+    token: Option<ProgressToken>,
+    /// The greatest progress reported.
+    last: Option<f64>,
+    outbox: Outbox,
+    /// It stands in its server's list of those with something to send.
+    pub(super) listed: bool,
+}
+
+impl Serving {
+    pub(super) fn new(id: RequestId, token: Option<ProgressToken>, outbox: Outbox) -> Self {
+        Self {
+            state: State::Running,
+            id,
+            token,
+            last: None,
+            outbox,
+            listed: false,
+        }
+    }
+
+    pub(super) fn id(&self) -> &RequestId {
+        &self.id
+    }
+
+    pub(super) fn state(&self) -> State {
+        self.state
+    }
+
+    pub(super) fn unsent(&self) -> usize {
+        self.outbox.len()
+    }
+
+    pub(super) fn has_output(&self) -> bool {
+        !self.outbox.is_empty()
+    }
+
+    pub(super) fn into_outbox(mut self) -> Outbox {
+        self.outbox.clear();
+        self.outbox
+    }
+
+    pub(super) fn progress(&mut self, report: &Progress<'_>) -> Result<Reported, Misuse> {
+        if !report.progress.is_finite() || report.total.is_some_and(|total| !total.is_finite()) {
+            return Err(Misuse::NotFinite);
+        }
+        let rises = self.last.is_none_or(|last| report.progress > last);
+        let input = if rises {
+            Input::Progress
+        } else {
+            Input::StaleProgress
+        };
+        let (state, effect) = step(self.state, input);
+        self.state = state;
+        match effect {
+            Effect::Queue => {
+                let Some(token) = &self.token else {
+                    return Ok(Reported::NotAsked);
+                };
+                self.last = Some(report.progress);
+                let replaced = self.outbox.push_progress(|out| {
+                    body::progress(out, token, report.progress, report.total, report.message);
+                });
+                Ok(if replaced {
+                    Reported::Replaced
+                } else {
+                    Reported::Queued
+                })
+            }
+            Effect::Drop => Ok(if self.token.is_some() {
+                Reported::NotIncreasing
+            } else {
+                Reported::NotAsked
+            }),
+            Effect::Misuse | Effect::None | Effect::Withdraw | Effect::WithdrawAndStop => Err(Misuse::Over),
+        }
+    }
+
+    /// Queues the result; if it cannot be encoded, -32603 in its place, and the error is returned inside.
+    pub(super) fn respond(
+        &mut self,
+        server_info: &str,
+        result: &(impl ResultBody + ?Sized),
+    ) -> Result<Result<(), EncodeError>, Misuse> {
+        self.answer()?;
+        let id = &self.id;
+        let kind = Kind::Response(Status::Ok);
+        let encoded = self
+            .outbox
+            .push(kind, |out| body::result(out, id, server_info, result));
+        if encoded.is_err() {
+            let reply = ErrorReply::new(wire::INTERNAL_ERROR, "the result cannot be encoded");
+            self.push_error(Status::Ok, &reply);
+        }
+        Ok(encoded)
+    }
+
+    pub(super) fn refuse(&mut self, status: Status, error: &ErrorReply<'_>) -> Result<(), Misuse> {
+        self.answer()?;
+        self.push_error(status, error);
+        Ok(())
+    }
+
+    fn push_error(&mut self, status: Status, error: &ErrorReply<'_>) {
+        let id = &self.id;
+        let written: Result<(), EncodeError> = self.outbox.push(Kind::Response(status), |out| {
+            body::error(out, Some(id), error);
+            Ok(())
+        });
+        debug_assert!(written.is_ok());
+    }
+
+    fn answer(&mut self) -> Result<(), Misuse> {
+        let (state, effect) = step(self.state, Input::Respond);
+        self.state = state;
+        match effect {
+            Effect::Queue => Ok(()),
+            Effect::Misuse | Effect::None | Effect::Drop | Effect::Withdraw | Effect::WithdrawAndStop => {
+                Err(Misuse::Over)
+            }
+        }
+    }
+
+    /// An input that may end the request.
+    pub(super) fn end(&mut self, input: Input) -> Ended {
+        let (state, effect) = step(self.state, input);
+        self.state = state;
+        match effect {
+            Effect::WithdrawAndStop => {
+                self.outbox.clear();
+                Ended::Stop
+            }
+            Effect::Withdraw => {
+                self.outbox.clear();
+                Ended::Withdrawn
+            }
+            Effect::None | Effect::Queue | Effect::Drop | Effect::Misuse => Ended::No,
+        }
+    }
+
+    pub(super) fn poll_transmit(&mut self, out: &mut Vec<u8>) -> Option<Transmit> {
+        let kind = self.outbox.pop(out)?;
+        let last = matches!(kind, Kind::Response(_));
+        if last {
+            self.state = step(self.state, Input::Taken).0;
+        }
+        Some(Transmit { kind, last })
+    }
+}

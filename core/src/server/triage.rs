@@ -1,0 +1,247 @@
+//! What becomes of a message that a server reads: the checks that every request passes, in their order.
+//!
+//! 1. A revision that is named and not ours: -32022, whatever the method (basic/versioning).
+//! 2. A method we do not have: -32601; `initialize` is refused as a request for another revision.
+//! 3. `_meta` without version or capabilities, params of the wrong form: -32602 (basic/index, "`_meta`").
+//! 4. What the method itself requires of its params: -32602.
+
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use serde_json::value::RawValue;
+
+use super::body::{self, ErrorReply};
+use super::config::ServerConfig;
+use super::request::{Method, Request};
+use super::transmit::Status;
+use crate::PROTOCOL_VERSION;
+use crate::code::wire;
+use crate::id::RequestId;
+use crate::violation::PeerViolation;
+use crate::wire::params::is_object;
+use crate::wire::{Envelope, Malformed, Message, Params, ParamsError, write};
+
+/// What to do with a message.
+pub(super) enum Triage {
+    /// A request for the application.
+    Serve(Box<Request>),
+    /// Already answered: append this with this status.
+    Answer(RequestId, Answer),
+    /// The peer cancels one of its requests.
+    Cancel { id: RequestId, reason: Option<Box<str>> },
+    /// A notification that means nothing here.
+    Ignore,
+    /// Dropped, and worth a line in the operator's log.
+    Violation(PeerViolation),
+}
+
+/// An answer of the engine's own.
+pub(super) enum Answer {
+    Discover,
+    Refuse {
+        status: Status,
+        code: i64,
+        message: Cow<'static, str>,
+        data: Option<Box<RawValue>>,
+    },
+}
+
+impl Answer {
+    pub(super) fn status(&self) -> Status {
+        match self {
+            Self::Discover => Status::Ok,
+            Self::Refuse { status, .. } => *status,
+        }
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>, id: &RequestId, config: &ServerConfig) {
+        match self {
+            Self::Discover => body::whole_result(out, id, &config.discover),
+            Self::Refuse {
+                code, message, data, ..
+            } => {
+                body::error(
+                    out,
+                    Some(id),
+                    &ErrorReply {
+                        code: *code,
+                        message,
+                        data: data.as_deref(),
+                    },
+                );
+            }
+        }
+    }
+
+    /// The refusal of a request because too much is waiting.
+    pub(super) fn busy() -> Self {
+        let data = r#"{"code":"SERVER_BUSY","retryAfterMs":1000}"#.to_string();
+        Self::Refuse {
+            status: Status::Unavailable,
+            code: wire::BUSY,
+            message: "the server is busy; try again later".into(),
+            data: RawValue::from_string(data).ok(),
+        }
+    }
+}
+
+fn refuse(status: Status, code: i64, message: impl Into<Cow<'static, str>>) -> Answer {
+    Answer::Refuse {
+        status,
+        code,
+        message: message.into(),
+        data: None,
+    }
+}
+
+/// The answer to bytes that are not a message.
+pub(super) fn malformed(out: &mut Vec<u8>, why: Malformed) {
+    let (code, message) = match why {
+        Malformed::NotJson => (
+            wire::PARSE_ERROR,
+            "not JSON: each message is one line of JSON in UTF-8",
+        ),
+        Malformed::NotAMessage => (wire::INVALID_REQUEST, "not a JSON-RPC 2.0 message"),
+        Malformed::Batch => (wire::INVALID_REQUEST, "batches are not allowed in this revision"),
+    };
+    body::error(out, None, &ErrorReply::new(code, message));
+}
+
+pub(super) fn triage(config: &ServerConfig, envelope: Envelope<'_>) -> Triage {
+    let (line, message) = envelope.into_parts();
+    match message {
+        Message::Request { id, method, params } => request(config, line, id, &method, params),
+        Message::Notification { method, params } => match &*method {
+            "notifications/cancelled" => match params {
+                Ok(Some(Params {
+                    request_id: Some(id),
+                    reason,
+                    ..
+                })) => Triage::Cancel {
+                    id,
+                    reason: reason.map(|reason| (*reason).into()),
+                },
+                _ => Triage::Ignore,
+            },
+            _ => Triage::Ignore,
+        },
+        Message::Response(_) => Triage::Violation(PeerViolation::ResponseToServer),
+    }
+}
+
+fn request(
+    config: &ServerConfig,
+    line: &str,
+    id: RequestId,
+    method: &str,
+    params: Result<Option<Params<'_>>, ParamsError>,
+) -> Triage {
+    let meta = params
+        .as_ref()
+        .ok()
+        .and_then(Option::as_ref)
+        .and_then(|params| params.meta.as_ref());
+    let version = meta.and_then(|meta| meta.protocol_version.as_deref());
+    if let Some(version) = version.filter(|version| *version != PROTOCOL_VERSION) {
+        return Triage::Answer(id, unsupported_version(version));
+    }
+    let versioned = version.is_some();
+    if method == "initialize" {
+        return Triage::Answer(id, initialize(line));
+    }
+    let discover = method == "server/discover";
+    if !discover && !config.serves(method) {
+        let message = alloc::format!("unknown method: {}", shown(method));
+        return Triage::Answer(id, refuse(Status::NotFound, wire::METHOD_NOT_FOUND, message));
+    }
+    let Ok(params) = params else {
+        let message = "params are not an object of the form that the method requires";
+        return Triage::Answer(id, refuse(Status::BadRequest, wire::INVALID_PARAMS, message));
+    };
+    if !versioned {
+        return Triage::Answer(id, missing("io.modelcontextprotocol/protocolVersion"));
+    }
+    let Some(mut params) = params.filter(|params| {
+        params
+            .meta
+            .as_ref()
+            .is_some_and(|meta| meta.client_capabilities.is_some())
+    }) else {
+        return Triage::Answer(id, missing("io.modelcontextprotocol/clientCapabilities"));
+    };
+    if discover {
+        return Triage::Answer(id, Answer::Discover);
+    }
+    let method = Method::of(method);
+    if method == Method::ToolsCall {
+        if params.name.is_none() {
+            let message = "tools/call needs params.name, a string";
+            return Triage::Answer(id, refuse(Status::BadRequest, wire::INVALID_PARAMS, message));
+        }
+        if params.arguments.is_some_and(|arguments| !is_object(arguments)) {
+            let message = "params.arguments is not an object";
+            return Triage::Answer(id, refuse(Status::Ok, wire::INVALID_PARAMS, message));
+        }
+    }
+    let again = id.clone();
+    match Request::copy(line, id, method, &mut params) {
+        Some(request) => Triage::Serve(Box::new(request)),
+        None => Triage::Answer(again, missing("io.modelcontextprotocol/clientCapabilities")),
+    }
+}
+
+fn missing(key: &str) -> Answer {
+    let message = alloc::format!("params._meta lacks {key}");
+    refuse(Status::BadRequest, wire::INVALID_PARAMS, message)
+}
+
+/// Enough of a peer's text to recognise it in a message.
+fn shown(text: &str) -> &str {
+    let mut end = text.len().min(100);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+fn supported_data(requested: &str) -> Option<Box<RawValue>> {
+    let mut data = Vec::new();
+    data.extend_from_slice(b"{\"supported\":[");
+    write::string(&mut data, PROTOCOL_VERSION);
+    data.extend_from_slice(b"],\"requested\":");
+    write::string(&mut data, shown(requested));
+    data.push(b'}');
+    RawValue::from_string(alloc::string::String::from_utf8(data).ok()?).ok()
+}
+
+fn unsupported_version(requested: &str) -> Answer {
+    Answer::Refuse {
+        status: Status::BadRequest,
+        code: wire::UNSUPPORTED_VERSION,
+        message: alloc::format!("unsupported protocol version; this server speaks {PROTOCOL_VERSION}").into(),
+        data: supported_data(requested),
+    }
+}
+
+/// The handshake of earlier revisions (basic/versioning, "Backward Compatibility"). A legacy client learns from
+/// the answer what is spoken here; a dual-era one whose probe was lost comes back with our revision, which it
+/// would not do on "unknown method".
+fn initialize(line: &str) -> Answer {
+    #[derive(serde::Deserialize)]
+    struct Whole<'a> {
+        #[serde(borrow)]
+        params: Handshake<'a>,
+    }
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Handshake<'a> {
+        #[serde(borrow)]
+        protocol_version: Cow<'a, str>,
+    }
+    let requested = serde_json::from_str::<Whole<'_>>(line)
+        .ok()
+        .map(|whole| whole.params.protocol_version);
+    unsupported_version(requested.as_deref().unwrap_or_default())
+}

@@ -1,0 +1,53 @@
+//! Rules of the specification that a peer broke.
+
+/// What a peer did wrong, one variant a rule. Nothing is answered for most of them; they are for the
+/// operator's log.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PeerViolation {
+    /// The bytes are not a message (basic/index, "Messages").
+    #[error("sent something that is not a JSON-RPC message")]
+    NotAMessage,
+    /// Clients do not send responses (basic/transports/index, "Messages").
+    #[error("sent a response to a server")]
+    ResponseToServer,
+    /// Servers do not send requests (basic/patterns/index).
+    #[error("sent a request to a client")]
+    RequestToClient,
+    /// A request id is unique among those not yet answered (basic/index, "Requests").
+    #[error("sent a second request with the id of one that is still in flight")]
+    DuplicateId,
+    /// More than one request on a stream that carries one (basic/transports/streamable-http).
+    #[error("sent a second request on a stream of one request")]
+    SecondRequest,
+    /// A response names the id of a request (basic/index, "Responses").
+    #[error("answered a request that was never made")]
+    UnknownResponse,
+    /// A response travels on the stream of its request (basic/transports/streamable-http).
+    #[error("sent a message on the stream of another request")]
+    WrongStream,
+    /// A result is an object whose known keys have their types (basic/index, "Result Responses").
+    #[error("sent a result that is not an object of the specified form")]
+    MalformedResult,
+    /// An unrecognised `resultType` is invalid (basic/index).
+    #[error("sent a result of an unknown resultType")]
+    UnknownResultType,
+    /// Only tools/call, prompts/get and resources/read may ask for input (basic/patterns/mrtr).
+    #[error("asked for input on a method that may not")]
+    InputNotAllowed,
+    /// At least one of `inputRequests` and `requestState` (basic/patterns/mrtr).
+    #[error("asked for input with neither questions nor state")]
+    InputWithoutContent,
+    /// Progress names a token of an active request (basic/patterns/progress).
+    #[error("sent progress under a token that no request carries")]
+    UnknownToken,
+    /// Progress increases with each notification (basic/patterns/progress).
+    #[error("sent progress that did not increase")]
+    ProgressNotIncreasing,
+    /// Progress has a token and a number (basic/patterns/progress).
+    #[error("sent a progress notification of the wrong form")]
+    MalformedProgress,
+    /// Messages were handed in although the channel had asked for none, and were dropped.
+    #[error("sent more than the channel holds while reading nothing")]
+    Flood,
+}

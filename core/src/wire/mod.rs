@@ -1,0 +1,12 @@
+//! Bytes: lines, envelopes, and writing JSON.
+
+pub mod envelope;
+pub mod frame;
+pub(crate) mod params;
+pub(crate) mod text;
+pub mod write;
+
+pub use envelope::{Envelope, ErrorHead, Malformed, Message, Response, ResultHead};
+pub use frame::{Frame, Framer, Frames};
+pub use params::{Meta, Params, ParamsError};
+pub use text::Text;

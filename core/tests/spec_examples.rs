@@ -1,0 +1,234 @@
+//! The specification's own examples, read from `$MCP_SPEC_DIR/2026-07-28/schema/examples`. Nothing of them is kept
+//! here. Without the variable there is nothing to read and the tests pass.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use sansio_mcp::model::{
+    AudioContent, BlobResourceContents, CallToolParams, CallToolResult, CancelledParams, ClientCapabilities,
+    ContentBlock, DiscoverParams, DiscoverResult, EmbeddedResource, ErrorObject, ImageContent, InputRequests,
+    InputRequiredResult, ListToolsResult, MissingRequiredClientCapability, PaginatedParams, ProgressParams,
+    RawJson, RawMembers, ResourceContents, ResourceLink, ServerCapabilities, TextContent,
+    TextResourceContents, Tool, UnsupportedProtocolVersion,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// A folder, where in its examples the value is, and the check of that value.
+type Case = (&'static str, &'static [&'static str], fn(&str));
+
+const COVERED: &[Case] = &[
+    ("AudioContent", &[], open::<AudioContent>),
+    ("AudioContent", &[], open::<ContentBlock>),
+    ("BlobResourceContents", &[], open::<BlobResourceContents>),
+    ("BlobResourceContents", &[], open::<ResourceContents>),
+    ("CallToolRequest", &["params"], open::<CallToolParams>),
+    ("CallToolRequestParams", &[], open::<CallToolParams>),
+    ("CallToolResult", &[], open::<CallToolResult>),
+    ("CallToolResultResponse", &["result"], open::<CallToolResult>),
+    ("CancelledNotification", &["params"], open::<CancelledParams>),
+    ("CancelledNotificationParams", &[], open::<CancelledParams>),
+    ("ClientCapabilities", &[], open::<ClientCapabilities>),
+    ("DiscoverRequest", &["params"], open::<DiscoverParams>),
+    ("DiscoverResult", &[], open::<DiscoverResult>),
+    ("DiscoverResultResponse", &["result"], open::<DiscoverResult>),
+    ("EmbeddedResource", &[], open::<EmbeddedResource>),
+    ("EmbeddedResource", &[], open::<ContentBlock>),
+    ("HeaderMismatchError", &["error"], open::<ErrorObject>),
+    ("ImageContent", &[], open::<ImageContent>),
+    ("ImageContent", &[], open::<ContentBlock>),
+    ("InputRequests", &[], round::<InputRequests>),
+    ("InputRequiredResult", &[], open::<InputRequiredResult>),
+    ("InputResponses", &[], round::<RawMembers>),
+    ("InternalError", &[], open::<ErrorObject>),
+    ("InvalidParamsError", &[], open::<ErrorObject>),
+    ("ListToolsRequest", &["params"], open::<PaginatedParams>),
+    ("ListToolsResult", &[], open::<ListToolsResult>),
+    ("ListToolsResultResponse", &["result"], open::<ListToolsResult>),
+    ("MethodNotFoundError", &[], open::<ErrorObject>),
+    (
+        "MissingRequiredClientCapabilityError",
+        &["error"],
+        open::<ErrorObject>,
+    ),
+    (
+        "MissingRequiredClientCapabilityError",
+        &["error", "data"],
+        open::<MissingRequiredClientCapability>,
+    ),
+    ("PaginatedRequestParams", &[], open::<PaginatedParams>),
+    ("ParseError", &[], open::<ErrorObject>),
+    ("ProgressNotification", &["params"], open::<ProgressParams>),
+    ("ProgressNotificationParams", &[], open::<ProgressParams>),
+    ("ResourceLink", &[], open::<ResourceLink>),
+    ("ResourceLink", &[], open::<ContentBlock>),
+    ("ServerCapabilities", &[], open::<ServerCapabilities>),
+    ("TextContent", &[], open::<TextContent>),
+    ("TextContent", &[], open::<ContentBlock>),
+    ("TextResourceContents", &[], open::<TextResourceContents>),
+    ("TextResourceContents", &[], open::<ResourceContents>),
+    ("Tool", &[], open::<Tool>),
+    ("UnsupportedProtocolVersionError", &["error"], open::<ErrorObject>),
+    (
+        "UnsupportedProtocolVersionError",
+        &["error", "data"],
+        open::<UnsupportedProtocolVersion>,
+    ),
+    // Kinds of content that only sampling has are unknown ones here, and pass through.
+    ("ToolResultContent", &[], round::<ContentBlock>),
+    ("ToolUseContent", &[], round::<ContentBlock>),
+];
+
+/// Folders of what the model does not have yet: prompts, resources, completion, sampling, elicitation, roots,
+/// subscriptions and logging.
+const NOT_YET: &[&str] = &[
+    "BooleanSchema",
+    "CompleteRequest",
+    "CompleteRequestParams",
+    "CompleteResult",
+    "CompleteResultResponse",
+    "CreateMessageRequest",
+    "CreateMessageRequestParams",
+    "CreateMessageResult",
+    "ElicitRequest",
+    "ElicitRequestFormParams",
+    "ElicitRequestURLParams",
+    "ElicitResult",
+    "GetPromptRequest",
+    "GetPromptRequestParams",
+    "GetPromptResult",
+    "GetPromptResultResponse",
+    "ListPromptsRequest",
+    "ListPromptsResult",
+    "ListPromptsResultResponse",
+    "ListResourceTemplatesRequest",
+    "ListResourceTemplatesResult",
+    "ListResourceTemplatesResultResponse",
+    "ListResourcesRequest",
+    "ListResourcesResult",
+    "ListResourcesResultResponse",
+    "ListRootsRequest",
+    "ListRootsResult",
+    "LoggingMessageNotification",
+    "LoggingMessageNotificationParams",
+    "ModelPreferences",
+    "NumberSchema",
+    "PromptListChangedNotification",
+    "ReadResourceRequest",
+    "ReadResourceResult",
+    "ReadResourceResultResponse",
+    "Resource",
+    "ResourceListChangedNotification",
+    "ResourceUpdatedNotification",
+    "ResourceUpdatedNotificationParams",
+    "Root",
+    "SamplingMessage",
+    "StringSchema",
+    "SubscriptionsAcknowledgedNotification",
+    "SubscriptionsListenRequest",
+    "SubscriptionsListenResult",
+    "SubscriptionsListenResultResponse",
+    "TitledMultiSelectEnumSchema",
+    "TitledSingleSelectEnumSchema",
+    "ToolListChangedNotification",
+    "UntitledMultiSelectEnumSchema",
+    "UntitledSingleSelectEnumSchema",
+];
+
+const UNKNOWN: &str = r#""x-unknown": [1.0e2, {"a":null}]"#;
+
+fn examples() -> Option<PathBuf> {
+    let Some(spec) = std::env::var_os("MCP_SPEC_DIR") else {
+        println!("skipped: MCP_SPEC_DIR is not set");
+        return None;
+    };
+    Some(PathBuf::from(spec).join("2026-07-28/schema/examples"))
+}
+
+/// Reads and writes; nothing is lost and nothing added.
+fn round<T: DeserializeOwned + Serialize>(json: &str) {
+    let value: T = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error} in {json}"));
+    let again = serde_json::to_string(&value).unwrap();
+    let [before, after] = [json, &again].map(|text| serde_json::from_str::<Value>(text).unwrap());
+    assert_eq!(before, after);
+}
+
+/// The same, and again with a member nobody knows: once in front of the others, once behind them.
+fn open<T: DeserializeOwned + Serialize>(json: &str) {
+    round::<T>(json);
+    let inner = json
+        .trim()
+        .strip_prefix('{')
+        .and_then(|json| json.strip_suffix('}'))
+        .expect("an object")
+        .trim();
+    let comma = if inner.is_empty() { "" } else { "," };
+    for with in [
+        format!("{{{UNKNOWN}{comma}{inner}}}"),
+        format!("{{{inner}{comma}{UNKNOWN}}}"),
+    ] {
+        round::<T>(&with);
+        let value: T = serde_json::from_str(&with).unwrap();
+        let again = serde_json::to_string(&value).unwrap();
+        // White space between name and value is not part of either.
+        let unknown = UNKNOWN.replacen(": ", ":", 1);
+        assert!(again.contains(&unknown), "{unknown} is not in {again}");
+        assert!(again.ends_with(&format!("{unknown}}}")), "{again}");
+    }
+}
+
+/// The text of the value found by following `path`.
+fn part(json: &str, path: &[&str]) -> String {
+    let mut value = RawJson::from_text(json).unwrap();
+    for name in path {
+        value = value
+            .parse::<RawMembers>()
+            .unwrap()
+            .get(name)
+            .unwrap_or_else(|| panic!("no {name}"))
+            .clone();
+    }
+    value.get().to_owned()
+}
+
+#[test]
+fn examples_come_through() {
+    let Some(root) = examples() else { return };
+    let mut checked = 0;
+    for (folder, path, check) in COVERED {
+        let mut any = false;
+        for file in fs::read_dir(root.join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}")) {
+            let file = file.unwrap().path();
+            println!("{}", file.display());
+            check(&part(&fs::read_to_string(&file).unwrap(), path));
+            any = true;
+            checked += 1;
+        }
+        assert!(any, "{folder} is empty");
+    }
+    println!("{checked} checks");
+}
+
+#[test]
+fn every_folder_of_examples_is_accounted_for() {
+    let Some(root) = examples() else { return };
+    let found: BTreeSet<String> = fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let covered: BTreeSet<&str> = COVERED.iter().map(|(folder, ..)| *folder).collect();
+    let not_yet: BTreeSet<&str> = NOT_YET.iter().copied().collect();
+    assert!(
+        covered.is_disjoint(&not_yet),
+        "both covered and not: {:?}",
+        covered.intersection(&not_yet)
+    );
+    let listed: BTreeSet<String> = covered
+        .union(&not_yet)
+        .map(|folder| (*folder).to_owned())
+        .collect();
+    assert_eq!(found, listed);
+}

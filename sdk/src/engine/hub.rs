@@ -1,0 +1,592 @@
+//! What channels, handlers and the driver share: one lock around the protocol's state.
+//!
+//! Nothing of the user's runs under the lock, neither code nor destructors, and no waker is woken under it.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+use sansio_mcp::admission::{Admission, Cancelled, ChannelKey, Grant, LaneKey, Passed, State, TicketId};
+use sansio_mcp::code::wire;
+use sansio_mcp::id::ServingId;
+use sansio_mcp::server::{
+    ErrorReply, Exchange, Method, Progress, Reported, Request, Server, ServerConfig, ServerEvent, Status, Stopped,
+};
+use sansio_mcp::time::{Mono, Now};
+use serde_json::value::RawValue;
+
+use super::signal::Signal;
+use crate::clock::Clock;
+use crate::server::Reply;
+
+pub(crate) struct Hub {
+    state: Mutex<State_>,
+    pub(crate) config: Arc<ServerConfig>,
+    pub(crate) clock: Arc<dyn Clock>,
+    refused_progress: AtomicU64,
+}
+
+use HubState as State_;
+
+pub(crate) struct HubState {
+    pub(crate) admission: Admission,
+    channels: Vec<Option<Channel>>,
+    /// Indices of `channels` that are free, and how often each was used.
+    free: Vec<u32>,
+    generation: u32,
+    /// Whose ticket it is, by the ticket's index.
+    tickets: Vec<Option<(TicketId, ChannelId, ServingId)>>,
+    pub(crate) inbox: VecDeque<Dispatch>,
+    pub(crate) driver: Option<Waker>,
+    /// Engines and connections.
+    handles: usize,
+    pub(crate) closing: bool,
+    /// Works handed to the driver that are not over.
+    pub(crate) works: usize,
+    wakes: Vec<Waker>,
+}
+
+/// A channel's place; never mistaken for a later channel's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ChannelId {
+    index: u32,
+    generation: u32,
+}
+
+struct Channel {
+    generation: u32,
+    port: Port,
+    writer: Option<Waker>,
+    held: bool,
+    /// What is known of each request, by its serving's index.
+    requests: Vec<Option<Entry>>,
+}
+
+enum Port {
+    Shared(Box<Server>),
+    Single(Box<Exchange>),
+}
+
+struct Entry {
+    serving: ServingId,
+    ticket: Option<TicketId>,
+    /// Until it is dispatched.
+    request: Option<Box<Request>>,
+    /// Once it is.
+    signal: Option<Arc<Signal>>,
+}
+
+/// A request whose gate is open.
+pub(crate) struct Dispatch {
+    channel: ChannelId,
+    serving: ServingId,
+}
+
+/// Everything a work needs to know of its request.
+pub(crate) struct Assigned {
+    pub(crate) channel: ChannelId,
+    pub(crate) serving: ServingId,
+    pub(crate) ticket: Option<TicketId>,
+    pub(crate) request: Box<Request>,
+    pub(crate) signal: Arc<Signal>,
+}
+
+/// What the engine is doing at the moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Facts {
+    /// Handlers that are running, or cancelled and not over.
+    pub running: usize,
+    /// Requests that wait for a slot or in a lane.
+    pub waiting: usize,
+    /// Channels.
+    pub channels: usize,
+    /// Reports of progress that were not sent, since the start: not increasing, out of range, not a number.
+    pub refused_progress: u64,
+}
+
+impl Port {
+    fn poll_event(&mut self) -> Option<ServerEvent> {
+        match self {
+            Self::Shared(server) => server.poll_event(),
+            Self::Single(exchange) => exchange.poll_event(),
+        }
+    }
+
+    fn refuse(&mut self, serving: ServingId, status: Status, error: &ErrorReply<'_>) {
+        // The request may be over: then nobody waits for this.
+        let _ = match self {
+            Self::Shared(server) => server.refuse(serving, status, error),
+            Self::Single(exchange) => exchange.refuse(status, error),
+        };
+    }
+
+    fn respond(&mut self, serving: ServingId, reply: &Reply) {
+        match reply {
+            Reply::Answer(answer) => {
+                let done = match self {
+                    Self::Shared(server) => server.respond(serving, answer),
+                    Self::Single(exchange) => exchange.respond(answer),
+                };
+                if let Ok(Err(error)) = done {
+                    tracing::error!(code = wire::INTERNAL_ERROR, %error, "a result could not be encoded");
+                }
+            }
+            Reply::Error(failure) => self.refuse(
+                serving,
+                failure.status,
+                &ErrorReply {
+                    code: failure.code,
+                    message: &failure.message,
+                    data: failure.data.as_ref().map(|data| data.as_raw()),
+                },
+            ),
+        }
+    }
+
+    fn is_congested(&self) -> bool {
+        match self {
+            Self::Shared(server) => server.is_congested(),
+            Self::Single(_) => false,
+        }
+    }
+}
+
+impl Hub {
+    pub(crate) fn new(admission: Admission, config: Arc<ServerConfig>, clock: Arc<dyn Clock>) -> Self {
+        let state = HubState {
+            admission,
+            channels: Vec::new(),
+            free: Vec::new(),
+            generation: 0,
+            tickets: Vec::new(),
+            inbox: VecDeque::new(),
+            driver: None,
+            handles: 0,
+            closing: false,
+            works: 0,
+            wakes: Vec::new(),
+        };
+        Self { state: Mutex::new(state), config, clock, refused_progress: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn now(&self) -> Now {
+        self.clock.now()
+    }
+
+    pub(crate) fn refused_progress(&self) {
+        self.refused_progress.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn facts(&self) -> Facts {
+        let state = self.lock();
+        Facts {
+            running: state.admission.running(),
+            waiting: state.admission.waiting(),
+            channels: state.channels.iter().flatten().count(),
+            refused_progress: self.refused_progress.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The state. What was found to need waking is woken when the guard has been dropped.
+    pub(crate) fn lock(&self) -> Guard<'_> {
+        Guard { state: Some(self.state.lock().unwrap_or_else(PoisonError::into_inner)) }
+    }
+}
+
+/// See [`Hub::lock`].
+pub(crate) struct Guard<'a> {
+    state: Option<MutexGuard<'a, HubState>>,
+}
+
+impl std::ops::Deref for Guard<'_> {
+    type Target = HubState;
+    #[allow(clippy::expect_used)] // only drop() empties it
+    fn deref(&self) -> &HubState {
+        self.state.as_ref().expect("the guard holds the lock")
+    }
+}
+
+impl std::ops::DerefMut for Guard<'_> {
+    #[allow(clippy::expect_used)] // only drop() empties it
+    fn deref_mut(&mut self) -> &mut HubState {
+        self.state.as_mut().expect("the guard holds the lock")
+    }
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        let Some(mut state) = self.state.take() else { return };
+        if !state.inbox.is_empty() {
+            let driver = state.driver.take();
+            state.wakes.extend(driver);
+        }
+        if state.wakes.is_empty() {
+            return;
+        }
+        let mut wakes = std::mem::take(&mut state.wakes);
+        drop(state);
+        for waker in wakes.drain(..) {
+            waker.wake();
+        }
+    }
+}
+
+impl HubState {
+    // Handles.
+
+    pub(crate) fn add_handle(&mut self) {
+        self.handles += 1;
+    }
+
+    pub(crate) fn drop_handle(&mut self) {
+        self.handles -= 1;
+        if self.handles == 0 {
+            self.closing = true;
+            self.wake_driver();
+        }
+    }
+
+    pub(crate) fn wake_driver(&mut self) {
+        let driver = self.driver.take();
+        self.wakes.extend(driver);
+    }
+
+    // Channels.
+
+    pub(crate) fn open(&mut self, config: &Arc<ServerConfig>, single: bool) -> ChannelId {
+        let port = if single {
+            Port::Single(Box::new(Exchange::new(Arc::clone(config))))
+        } else {
+            Port::Shared(Box::new(Server::new(Arc::clone(config))))
+        };
+        self.generation = self.generation.wrapping_add(1);
+        let generation = self.generation;
+        let channel = Some(Channel { generation, port, writer: None, held: false, requests: Vec::new() });
+        self.handles += 1;
+        let index = match self.free.pop() {
+            Some(index) => {
+                if let Some(place) = self.channels.get_mut(index as usize) {
+                    *place = channel;
+                }
+                index
+            }
+            None => {
+                self.channels.push(channel);
+                u32::try_from(self.channels.len() - 1).unwrap_or(u32::MAX)
+            }
+        };
+        ChannelId { index, generation }
+    }
+
+    fn channel(&mut self, id: ChannelId) -> Option<&mut Channel> {
+        let channel = self.channels.get_mut(id.index as usize)?.as_mut()?;
+        (channel.generation == id.generation).then_some(channel)
+    }
+
+    /// The transport has gone. What it leaves to be dropped is dropped by the caller, outside the lock.
+    pub(crate) fn close(&mut self, id: ChannelId, now: Now) {
+        let Some(channel) = self.channel(id) else { return };
+        match &mut channel.port {
+            Port::Shared(server) => server.handle_stream_end(now),
+            Port::Single(exchange) => exchange.handle_stream_end(),
+        }
+        self.settle(id);
+        if let Some(place) = self.channels.get_mut(id.index as usize) {
+            if place.take().is_some_and(|channel| channel.held) {
+                self.admission.release(ChannelKey(id.index));
+                self.grants();
+            }
+            self.free.push(id.index);
+        }
+        self.drop_handle();
+    }
+
+    /// Stops everything on every channel.
+    pub(crate) fn shut_down(&mut self, now: Now) {
+        self.closing = true;
+        for index in 0..self.channels.len() {
+            let Some(Some(channel)) = self.channels.get_mut(index) else { continue };
+            let id = ChannelId { index: u32::try_from(index).unwrap_or(u32::MAX), generation: channel.generation };
+            match &mut channel.port {
+                Port::Shared(server) => server.close(now),
+                Port::Single(exchange) => exchange.close(),
+            }
+            let writer = channel.writer.take();
+            self.wakes.extend(writer);
+            self.settle(id);
+        }
+        self.wake_driver();
+    }
+
+    // What transports do.
+
+    /// Gives the shared port of a channel to `command` and does what comes of it.
+    pub(crate) fn with_server<T>(&mut self, id: ChannelId, command: impl FnOnce(&mut Server) -> T) -> Option<T> {
+        let Port::Shared(server) = &mut self.channel(id)?.port else { return None };
+        let done = command(server);
+        self.settle(id);
+        Some(done)
+    }
+
+    /// As [`with_server`](Self::with_server), for a stream of one request.
+    pub(crate) fn with_exchange<T>(
+        &mut self,
+        id: ChannelId,
+        command: impl FnOnce(&mut Exchange) -> T,
+    ) -> Option<T> {
+        let Port::Single(exchange) = &mut self.channel(id)?.port else { return None };
+        let done = command(exchange);
+        self.settle(id);
+        Some(done)
+    }
+
+    /// Looks at the shared port of a channel.
+    pub(crate) fn server(&self, id: ChannelId) -> Option<&Server> {
+        let channel = self.channels.get(id.index as usize)?.as_ref()?;
+        match &channel.port {
+            Port::Shared(server) if channel.generation == id.generation => Some(server),
+            Port::Shared(_) | Port::Single(_) => None,
+        }
+    }
+
+    /// Appends what waits to be sent, each message with `end` after it, until `out` holds `max` bytes. If
+    /// there was nothing, `waker` is kept. Returns how many messages, and whether the last was a response.
+    pub(crate) fn fill(
+        &mut self,
+        id: ChannelId,
+        out: &mut Vec<u8>,
+        max: usize,
+        end: &[u8],
+        waker: &Waker,
+    ) -> (usize, bool) {
+        let Some(channel) = self.channel(id) else { return (0, true) };
+        let (mut count, mut last) = (0, false);
+        while out.len() < max {
+            let transmit = match &mut channel.port {
+                Port::Shared(server) => server.poll_transmit(out),
+                Port::Single(exchange) => exchange.poll_transmit(out),
+            };
+            let Some(transmit) = transmit else { break };
+            out.extend_from_slice(end);
+            count += 1;
+            last = transmit.last;
+        }
+        if count == 0 {
+            match &mut channel.writer {
+                Some(known) => known.clone_from(waker),
+                none => *none = Some(waker.clone()),
+            }
+        } else if channel.held {
+            self.settle(id);
+        }
+        (count, last)
+    }
+
+    // What works do.
+
+    /// The next request whose gate is open, made ready to run.
+    pub(crate) fn take_dispatch(&mut self) -> Option<Assigned> {
+        loop {
+            let Dispatch { channel, serving } = self.inbox.pop_front()?;
+            let Some(entry) = self.entry(channel, serving) else { continue };
+            let Some(request) = entry.request.take() else { continue };
+            let signal = Arc::new(Signal::default());
+            entry.signal = Some(Arc::clone(&signal));
+            let ticket = entry.ticket;
+            self.works += 1;
+            return Some(Assigned { channel, serving, ticket, request, signal });
+        }
+    }
+
+    pub(crate) fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Passed {
+        let passed = self.admission.pass(ticket, lane);
+        self.grants();
+        // A ticket that is over belongs to a work that is being stopped.
+        passed.unwrap_or(Passed::Waits)
+    }
+
+    pub(crate) fn respond(&mut self, channel: ChannelId, serving: ServingId, reply: &Reply) {
+        let Some(at) = self.channel(channel) else { return };
+        at.port.respond(serving, reply);
+        if let Some(place) = at.requests.get_mut(serving.index() as usize) {
+            if place.as_ref().is_some_and(|entry| entry.serving == serving) {
+                *place = None;
+            }
+        }
+        let writer = at.writer.take();
+        self.wakes.extend(writer);
+        self.congestion(channel);
+    }
+
+    pub(crate) fn progress(
+        &mut self,
+        channel: ChannelId,
+        serving: ServingId,
+        report: &Progress<'_>,
+    ) -> Result<Reported, sansio_mcp::misuse::Misuse> {
+        let at = self.channel(channel).ok_or(sansio_mcp::misuse::Misuse::Over)?;
+        let reported = match &mut at.port {
+            Port::Shared(server) => server.progress(serving, report),
+            Port::Single(exchange) => exchange.progress(report),
+        };
+        let writer = at.writer.take();
+        self.wakes.extend(writer);
+        self.congestion(channel);
+        reported
+    }
+
+    /// A work is over, however.
+    pub(crate) fn finish(&mut self, ticket: Option<TicketId>) {
+        self.works -= 1;
+        if let Some(ticket) = ticket {
+            match self.admission.state(ticket) {
+                Some(State::AtGate) => drop(self.admission.refuse(ticket)),
+                Some(State::Running | State::Draining) => drop(self.admission.finish(ticket)),
+                Some(State::Queued | State::InLane) => drop(self.admission.cancel(ticket)),
+                Some(_) | None => {}
+            }
+            self.forget(ticket);
+            self.grants();
+        }
+        if self.closing && self.works == 0 {
+            self.wake_driver();
+        }
+    }
+
+    // Below: how.
+
+    fn entry(&mut self, channel: ChannelId, serving: ServingId) -> Option<&mut Entry> {
+        let entry = self.channel(channel)?.requests.get_mut(serving.index() as usize)?.as_mut()?;
+        (entry.serving == serving).then_some(entry)
+    }
+
+    fn forget(&mut self, ticket: TicketId) {
+        if let Some(place) = self.tickets.get_mut(ticket.index()) {
+            if place.is_some_and(|(known, ..)| known == ticket) {
+                *place = None;
+            }
+        }
+    }
+
+    /// Does what the events of a channel ask for.
+    fn settle(&mut self, id: ChannelId) {
+        while let Some(event) = self.channel(id).and_then(|channel| channel.port.poll_event()) {
+            match event {
+                ServerEvent::Request { serving, request } => self.request(id, serving, request),
+                ServerEvent::Stopped { serving, why } => self.stopped(id, serving, &why),
+                ServerEvent::Violation(violation) => tracing::info!(%violation, "the peer broke a rule"),
+                _ => {}
+            }
+        }
+        self.congestion(id);
+    }
+
+    fn request(&mut self, id: ChannelId, serving: ServingId, request: Box<Request>) {
+        let tracked = *request.method() != Method::ToolsList;
+        let (ticket, open) = if tracked {
+            match self.admission.enter(ChannelKey(id.index)) {
+                Ok(entered) => (Some(entered.ticket), entered.at_gate),
+                Err(_) => return self.busy(id, serving),
+            }
+        } else {
+            (None, true)
+        };
+        if let Some(ticket) = ticket {
+            place(&mut self.tickets, ticket.index(), (ticket, id, serving));
+        }
+        let Some(channel) = self.channel(id) else { return };
+        let entry = Entry { serving, ticket, request: Some(request), signal: None };
+        place(&mut channel.requests, serving.index() as usize, entry);
+        if open {
+            self.inbox.push_back(Dispatch { channel: id, serving });
+        }
+    }
+
+    pub(crate) fn busy(&mut self, id: ChannelId, serving: ServingId) {
+        let retry = self.admission.waiting().min(1_000) as u64 + 100;
+        tracing::warn!(code = "SERVER_BUSY", "a request was refused: every slot is taken and the queue is full");
+        let reply = crate::server::busy(retry);
+        self.respond(id, serving, &reply);
+    }
+
+    fn stopped(&mut self, id: ChannelId, serving: ServingId, why: &Stopped) {
+        let reason = match why {
+            Stopped::Cancelled(reason) => reason.as_deref(),
+            _ => None,
+        };
+        tracing::debug!(code = why.code(), reason, "a request was stopped");
+        let place = self.channel(id).and_then(|channel| channel.requests.get_mut(serving.index() as usize));
+        let Some(entry) = place.filter(|place| place.as_ref().is_some_and(|entry| entry.serving == serving))
+        else {
+            return;
+        };
+        let Some(Entry { ticket, signal, .. }) = entry.take() else { return };
+        if let Some(ticket) = ticket {
+            match self.admission.cancel(ticket) {
+                Cancelled::NeverStarted | Cancelled::Nothing => {}
+                Cancelled::Stop => debug_assert!(signal.is_some()),
+            }
+            if signal.is_none() {
+                self.forget(ticket);
+            }
+        }
+        if let Some(signal) = signal {
+            self.wakes.extend(signal.stop());
+        }
+        self.grants();
+    }
+
+    fn grants(&mut self) {
+        while let Some(grant) = self.admission.poll_grant() {
+            let (ticket, opens) = match grant {
+                Grant::OpenGate(ticket) => (ticket, true),
+                Grant::Start(ticket) => (ticket, false),
+            };
+            let Some(Some((known, channel, serving))) = self.tickets.get(ticket.index()).copied() else { continue };
+            debug_assert_eq!(known, ticket);
+            if opens {
+                self.inbox.push_back(Dispatch { channel, serving });
+            } else if let Some(signal) = self.entry(channel, serving).and_then(|entry| entry.signal.clone()) {
+                let waker = signal.grant();
+                self.wakes.extend(waker);
+            }
+        }
+    }
+
+    /// A channel whose reader is far behind gets no grants until it has caught up.
+    fn congestion(&mut self, id: ChannelId) {
+        let Some(channel) = self.channel(id) else { return };
+        let congested = channel.port.is_congested();
+        if congested == channel.held {
+            return;
+        }
+        channel.held = congested;
+        if congested {
+            self.admission.hold(ChannelKey(id.index));
+        } else {
+            self.admission.release(ChannelKey(id.index));
+            self.grants();
+        }
+    }
+
+    /// The nearest deadline of a channel.
+    pub(crate) fn timeout(&self, id: ChannelId) -> Option<Mono> {
+        self.server(id)?.poll_timeout().map(sansio_mcp::server::Deadline::at)
+    }
+}
+
+fn place<T>(places: &mut Vec<Option<T>>, index: usize, value: T) {
+    if places.len() <= index {
+        places.resize_with(index + 1, || None);
+    }
+    if let Some(place) = places.get_mut(index) {
+        *place = Some(value);
+    }
+}
+
+/// Data of an error, built of numbers and names alone.
+pub(crate) fn data(text: String) -> Option<Box<RawValue>> {
+    RawValue::from_string(text).ok()
+}

@@ -1,0 +1,150 @@
+//! How one request's work hears that it is to stop, or that it is its turn.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// Shared between the hub, the work, the handler's context, and a blocking body on its own thread.
+#[derive(Debug, Default)]
+pub(crate) struct Signal {
+    stopped: AtomicBool,
+    granted: AtomicBool,
+    /// Blocking bodies that have not returned.
+    outstanding: AtomicUsize,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    work: Option<Waker>,
+    /// Futures of user code that wait for the stop; a place is freed when its future goes.
+    others: Vec<Option<Waker>>,
+}
+
+impl Signal {
+    fn waiting(&self) -> std::sync::MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_granted(&self) -> bool {
+        self.granted.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_outstanding(&self) -> bool {
+        self.outstanding.load(Ordering::Acquire) > 0
+    }
+
+    /// The work is to stop. The wakers to wake, once no lock is held.
+    pub(crate) fn stop(&self) -> impl Iterator<Item = Waker> {
+        self.stopped.store(true, Ordering::Release);
+        let mut waiting = self.waiting();
+        let others: Vec<Waker> = waiting.others.iter_mut().filter_map(Option::take).collect();
+        waiting.work.take().into_iter().chain(others)
+    }
+
+    /// It is the work's turn. The waker to wake, once no lock is held.
+    pub(crate) fn grant(&self) -> Option<Waker> {
+        self.granted.store(true, Ordering::Release);
+        self.waiting().work.take()
+    }
+
+    /// The work wants to hear of what comes. Whoever calls this looks at the facts again afterwards.
+    pub(crate) fn register_work(&self, waker: &Waker) {
+        let mut waiting = self.waiting();
+        match &mut waiting.work {
+            Some(known) => known.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
+    }
+
+    /// A blocking body begins; it has returned when the guard is dropped.
+    #[cfg(feature = "blocking")]
+    pub(crate) fn begin_blocking(self: &Arc<Self>) -> Outstanding {
+        self.outstanding.fetch_add(1, Ordering::AcqRel);
+        Outstanding(Arc::clone(self))
+    }
+}
+
+/// A blocking body that has not returned.
+#[cfg(feature = "blocking")]
+#[derive(Debug)]
+pub(crate) struct Outstanding(Arc<Signal>);
+
+#[cfg(feature = "blocking")]
+impl Drop for Outstanding {
+    fn drop(&mut self) {
+        self.0.outstanding.fetch_sub(1, Ordering::AcqRel);
+        let work = self.0.waiting().work.take();
+        if let Some(work) = work {
+            work.wake();
+        }
+    }
+}
+
+/// Completes when the request is stopped: cancelled by the peer, lost with its channel, or ended by a
+/// shutdown. Can be polled, awaited, and handed on.
+#[derive(Debug)]
+pub struct Cancelled {
+    signal: Arc<Signal>,
+    place: Option<usize>,
+}
+
+impl Cancelled {
+    pub(crate) fn new(signal: Arc<Signal>) -> Self {
+        Self { signal, place: None }
+    }
+
+    /// Whether it has happened.
+    pub fn is_cancelled(&self) -> bool {
+        self.signal.is_stopped()
+    }
+}
+
+impl Clone for Cancelled {
+    fn clone(&self) -> Self {
+        Self::new(Arc::clone(&self.signal))
+    }
+}
+
+impl Future for Cancelled {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.signal.is_stopped() {
+            return Poll::Ready(());
+        }
+        let mut waiting = self.signal.waiting();
+        let place = self.place.or_else(|| waiting.others.iter().position(Option::is_none));
+        let waker = Some(cx.waker().clone());
+        let place = match place.and_then(|place| Some((place, waiting.others.get_mut(place)?))) {
+            Some((place, slot)) => {
+                *slot = waker;
+                place
+            }
+            None => {
+                waiting.others.push(waker);
+                waiting.others.len() - 1
+            }
+        };
+        drop(waiting);
+        self.place = Some(place);
+        // It may have happened in between.
+        if self.signal.is_stopped() { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+impl Drop for Cancelled {
+    fn drop(&mut self) {
+        if let Some(place) = self.place {
+            if let Some(slot) = self.signal.waiting().others.get_mut(place) {
+                *slot = None;
+            }
+        }
+    }
+}

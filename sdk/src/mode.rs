@@ -1,0 +1,66 @@
+//! Whether handlers may leave their thread.
+
+use std::any::Any;
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::server::{ContextHook, Layer, RunTool};
+
+/// Handlers need not be `Send`: the engine's driver runs on one thread. For editors, game loops, browsers.
+#[derive(Debug)]
+pub enum Local {}
+
+/// Handlers are `Send`: the driver, and each handler through the spawn hook, may run on any thread.
+#[derive(Debug)]
+pub enum Shared {}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Local {}
+    impl Sealed for super::Shared {}
+}
+
+/// [`Local`] or [`Shared`]: what the futures and objects of a server are made of.
+pub trait Mode: sealed::Sealed + Sized + 'static {
+    /// A boxed future.
+    type Future<T: 'static>: Future<Output = T> + Unpin + 'static;
+    /// A tool's handler.
+    type Tool: ?Sized + RunTool<Self>;
+    /// A layer of middleware.
+    type Layer: ?Sized + Layer<Self>;
+    /// The hook that makes a request's own context.
+    type Hook: ?Sized + ContextHook<Self>;
+    /// A value of a request's own context.
+    type Value: ?Sized;
+    /// Hands work to an executor.
+    type Spawn: ?Sized + Fn(Self::Future<()>);
+
+    #[doc(hidden)]
+    fn as_any(value: &Self::Value) -> &dyn Any;
+}
+
+impl Mode for Local {
+    type Future<T: 'static> = Pin<Box<dyn Future<Output = T>>>;
+    type Tool = dyn RunTool<Self>;
+    type Layer = dyn Layer<Self>;
+    type Hook = dyn ContextHook<Self>;
+    type Value = dyn Any;
+    type Spawn = dyn Fn(Self::Future<()>);
+
+    fn as_any(value: &Self::Value) -> &dyn Any {
+        value
+    }
+}
+
+impl Mode for Shared {
+    type Future<T: 'static> = Pin<Box<dyn Future<Output = T> + Send>>;
+    type Tool = dyn RunTool<Self> + Send + Sync;
+    type Layer = dyn Layer<Self> + Send + Sync;
+    type Hook = dyn ContextHook<Self> + Send + Sync;
+    type Value = dyn Any + Send + Sync;
+    type Spawn = dyn Fn(Self::Future<()>) + Send + Sync;
+
+    fn as_any(value: &Self::Value) -> &dyn Any {
+        value
+    }
+}
