@@ -135,7 +135,7 @@ fn an_error_names_the_members_on_the_way() {
     assert!(error.contains("line 1 column 35"), "{error}");
     let error = refusal::<CallToolResult>(r#"{"content":[{"text":7,"type":"text"}]}"#);
     assert!(
-        error.starts_with("content: text: invalid type: integer `7`, expected a string at line 1"),
+        error.starts_with("content: text: invalid type: integer `7`, expected a string at line 1 column 36"),
         "{error}"
     );
     let error = refusal::<CallToolResult>(r#"{"content":[],"isError":"no"}"#);

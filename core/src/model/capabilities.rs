@@ -1,4 +1,4 @@
-//! What each side can do (server/discover; basic/index, "Capabilities" of each feature's page).
+//! What each side can do (server/discover, and "Capabilities" on the page of each feature).
 
 use super::members::RawMembers;
 use super::open::{open_object, setters};

@@ -1,5 +1,6 @@
 //! Texts, images and sounds (server/tools, "Tool Result").
 
+use alloc::boxed::Box;
 use alloc::string::String;
 
 use super::annotations::Annotations;
@@ -13,7 +14,7 @@ open_object! {
         /// The text.
         required "text" => text: String,
         /// Hints.
-        optional "annotations" => annotations: Option<Annotations>,
+        optional "annotations" => annotations: Option<Box<Annotations>>,
         /// Metadata, an object.
         object "_meta" => meta: Option<RawJson>,
     }
@@ -33,7 +34,7 @@ impl TextContent {
 
 setters! { TextContent {
     /// Sets the hints.
-    with_annotations => annotations: Annotations,
+    with_annotations => annotations: Box<Annotations>,
     /// Sets the metadata; it must be an object.
     with_meta => meta: RawJson,
 }}
@@ -46,7 +47,7 @@ open_object! {
         /// Its MIME type.
         required "mimeType" => mime_type: String,
         /// Hints.
-        optional "annotations" => annotations: Option<Annotations>,
+        optional "annotations" => annotations: Option<Box<Annotations>>,
         /// Metadata, an object.
         object "_meta" => meta: Option<RawJson>,
     }
@@ -67,7 +68,7 @@ impl ImageContent {
 
 setters! { ImageContent {
     /// Sets the hints.
-    with_annotations => annotations: Annotations,
+    with_annotations => annotations: Box<Annotations>,
     /// Sets the metadata; it must be an object.
     with_meta => meta: RawJson,
 }}
@@ -80,7 +81,7 @@ open_object! {
         /// Its MIME type.
         required "mimeType" => mime_type: String,
         /// Hints.
-        optional "annotations" => annotations: Option<Annotations>,
+        optional "annotations" => annotations: Option<Box<Annotations>>,
         /// Metadata, an object.
         object "_meta" => meta: Option<RawJson>,
     }
@@ -101,7 +102,7 @@ impl AudioContent {
 
 setters! { AudioContent {
     /// Sets the hints.
-    with_annotations => annotations: Annotations,
+    with_annotations => annotations: Box<Annotations>,
     /// Sets the metadata; it must be an object.
     with_meta => meta: RawJson,
 }}

@@ -3,16 +3,16 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, marker::PhantomData};
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 use super::content::{AudioContent, ImageContent, TextContent};
 use super::members::RawMembers;
-use super::open::{Source, at};
 use super::raw::RawJson;
 use super::resource::{EmbeddedResource, ResourceLink};
+use super::source::{Known, Name, Source, at};
 use super::write_json::WriteJson;
 
 /// A piece of content (server/tools, "Tool Result").
@@ -114,6 +114,36 @@ impl<'de> Deserialize<'de> for ContentBlock {
     }
 }
 
+/// The one name that matters before the kind is known.
+struct Type;
+
+impl Known for Type {
+    fn find(name: &str) -> Option<Self> {
+        (name == "type").then_some(Self)
+    }
+}
+
+enum Kind {
+    Text,
+    Image,
+    Audio,
+    ResourceLink,
+    Resource,
+}
+
+impl Known for Kind {
+    fn find(name: &str) -> Option<Self> {
+        Some(match name {
+            "text" => Self::Text,
+            "image" => Self::Image,
+            "audio" => Self::Audio,
+            "resource_link" => Self::ResourceLink,
+            "resource" => Self::Resource,
+            _ => return None,
+        })
+    }
+}
+
 /// Reads up to `type` and leaves the rest to the kind it names. Members before `type` are kept raw meanwhile, so a
 /// block that starts with its `type`, as most do, is read in one pass.
 struct Wire;
@@ -127,22 +157,24 @@ impl<'de> Visitor<'de> for Wire {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ContentBlock, A::Error> {
         let mut ahead = RawMembers::new();
-        while let Some(name) = map.next_key::<String>()? {
-            if name != "type" {
+        while let Some(name) = map.next_key_seed(Name::<Type>(PhantomData))? {
+            if let Err(name) = name {
                 let value = map.next_value().map_err(|error| at(&name, error))?;
                 ahead.push(name, value);
                 continue;
             }
-            let kind: String = map.next_value().map_err(|error| at(&name, error))?;
-            return match kind.as_str() {
-                "text" => TextContent::read(Source::after_tag(map, ahead)).map(ContentBlock::Text),
-                "image" => ImageContent::read(Source::after_tag(map, ahead)).map(ContentBlock::Image),
-                "audio" => AudioContent::read(Source::after_tag(map, ahead)).map(ContentBlock::Audio),
-                "resource_link" => ResourceLink::read(Source::after_tag(map, ahead))
+            let kind = map
+                .next_value_seed(Name::<Kind>(PhantomData))
+                .map_err(|error| at("type", error))?;
+            return match kind {
+                Ok(Kind::Text) => TextContent::read(Source::after_tag(map, ahead)).map(ContentBlock::Text),
+                Ok(Kind::Image) => ImageContent::read(Source::after_tag(map, ahead)).map(ContentBlock::Image),
+                Ok(Kind::Audio) => AudioContent::read(Source::after_tag(map, ahead)).map(ContentBlock::Audio),
+                Ok(Kind::ResourceLink) => ResourceLink::read(Source::after_tag(map, ahead))
                     .map(|content| ContentBlock::ResourceLink(Box::new(content))),
-                "resource" => EmbeddedResource::read(Source::after_tag(map, ahead))
+                Ok(Kind::Resource) => EmbeddedResource::read(Source::after_tag(map, ahead))
                     .map(|content| ContentBlock::Resource(Box::new(content))),
-                _ => unknown(map, ahead, name, &kind),
+                Err(kind) => unknown(map, ahead, &kind),
             };
         }
         Err(de::Error::missing_field("type"))
@@ -153,10 +185,12 @@ impl<'de> Visitor<'de> for Wire {
 fn unknown<'de, A: MapAccess<'de>>(
     mut map: A,
     mut members: RawMembers,
-    type_name: String,
     kind: &str,
 ) -> Result<ContentBlock, A::Error> {
-    members.push(type_name, RawJson::from_value(kind).map_err(de::Error::custom)?);
+    members.push(
+        "type".into(),
+        RawJson::from_value(kind).map_err(de::Error::custom)?,
+    );
     while let Some(name) = map.next_key::<String>()? {
         let value = map.next_value().map_err(|error| at(&name, error))?;
         members.push(name, value);

@@ -1,4 +1,4 @@
-//! The name of a program and the pictures that stand for things (schema, "Implementation" and "Icon").
+//! The name of a program and the pictures that stand for things (basic/index, "`_meta`" and "`icons`").
 
 use alloc::string::String;
 use alloc::vec::Vec;

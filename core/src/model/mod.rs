@@ -32,6 +32,7 @@ mod progress;
 mod raw;
 mod resource;
 mod schema;
+mod source;
 mod tool;
 mod write_json;
 

@@ -20,167 +20,6 @@
 //! After the struct's name a table may name a tag, a member of fixed value that is not a field (`, tag "type" =
 //! "text"`, or `maybe_tag` if it may be absent when read), and a last check (`, check function`).
 
-use alloc::string::String;
-use alloc::vec;
-use core::{fmt, marker::PhantomData};
-
-use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, Visitor};
-use serde::ser::{Serialize, Serializer};
-
-use super::members::RawMembers;
-use super::raw::RawJson;
-use crate::wire::write;
-
-/// The names an object knows.
-pub(super) trait Known: Sized {
-    fn find(name: &str) -> Option<Self>;
-}
-
-/// Reads a member's name: a known one without keeping the text, or the text.
-struct Name<K>(PhantomData<K>);
-
-impl<'de, K: Known> DeserializeSeed<'de> for Name<K> {
-    type Value = Result<K, String>;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<K: Known> Visitor<'_> for Name<K> {
-    type Value = Result<K, String>;
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a member's name")
-    }
-    fn visit_str<E: de::Error>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(K::find(name).ok_or_else(|| name.into()))
-    }
-}
-
-/// The members of an object being read: first those somebody had to read ahead, then the rest.
-pub(super) struct Source<A> {
-    map: A,
-    ahead: vec::IntoIter<(String, RawJson)>,
-    value: Option<RawJson>,
-    /// Whether the tag has been read.
-    tagged: bool,
-}
-
-impl<'de, A: MapAccess<'de>> Source<A> {
-    pub(super) fn new(map: A) -> Self {
-        Self {
-            map,
-            ahead: RawMembers::new().into_iter(),
-            value: None,
-            tagged: false,
-        }
-    }
-
-    /// An object whose tag, and the members before it, have been read.
-    pub(super) fn after_tag(map: A, ahead: RawMembers) -> Self {
-        Self {
-            map,
-            ahead: ahead.into_iter(),
-            value: None,
-            tagged: true,
-        }
-    }
-
-    pub(super) fn name<K: Known>(&mut self) -> Result<Option<Result<K, String>>, A::Error> {
-        if let Some((name, value)) = self.ahead.next() {
-            self.value = Some(value);
-            return Ok(Some(K::find(&name).ok_or(name)));
-        }
-        self.map.next_key_seed(Name(PhantomData))
-    }
-
-    /// The value of the member just named. An error says which member it was.
-    pub(super) fn value<T: DeserializeOwned>(&mut self, name: &str) -> Result<T, A::Error> {
-        match self.value.take() {
-            None => self.map.next_value().map_err(|error| at(name, error)),
-            Some(raw) => raw.parse().map_err(|error| {
-                // The position would be one within this value.
-                let text = alloc::string::ToString::to_string(&error);
-                at(
-                    name,
-                    text.rsplit_once(" at line ")
-                        .map_or(text.as_str(), |(said, _)| said),
-                )
-            }),
-        }
-    }
-
-    pub(super) fn object(&mut self, name: &str) -> Result<Option<RawJson>, A::Error> {
-        let value: Option<RawJson> = self.value(name)?;
-        match value {
-            Some(raw) if !raw.is_object() => Err(at(name, "expected an object")),
-            value => Ok(value),
-        }
-    }
-
-    pub(super) fn tag(&mut self, name: &'static str, expected: &str) -> Result<(), A::Error> {
-        if core::mem::replace(&mut self.tagged, true) {
-            return Err(de::Error::duplicate_field(name));
-        }
-        let found: String = self.value(name)?;
-        if found == expected {
-            return Ok(());
-        }
-        Err(at(name, format_args!("expected {expected:?}, found {found:?}")))
-    }
-
-    pub(super) fn tagged(&self, name: &'static str) -> Result<(), A::Error> {
-        if self.tagged {
-            Ok(())
-        } else {
-            Err(de::Error::missing_field(name))
-        }
-    }
-}
-
-/// An error that names the member it is about.
-pub(super) fn at<E: de::Error>(name: &str, error: impl fmt::Display) -> E {
-    E::custom(format_args!("{name}: {error}"))
-}
-
-/// A number written without a fraction if it is whole.
-pub(super) struct Plain(pub(super) f64);
-
-impl Serialize for Plain {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match write::whole(self.0) {
-            Some(whole) => serializer.serialize_i64(whole),
-            None => serializer.serialize_f64(self.0),
-        }
-    }
-}
-
-/// A duration in milliseconds as peers write it: negative means zero, a fraction is dropped.
-#[derive(Default)]
-pub(super) struct Millis(pub(super) u64);
-
-impl<'de> de::Deserialize<'de> for Millis {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Wire;
-        impl Visitor<'_> for Wire {
-            type Value = Millis;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number of milliseconds")
-            }
-            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Millis, E> {
-                Ok(Millis(value))
-            }
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Millis, E> {
-                Ok(Millis(u64::try_from(value).unwrap_or(0)))
-            }
-            #[allow(clippy::cast_sign_loss)] // The cast saturates: negative becomes zero, as it should.
-            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Millis, E> {
-                Ok(Millis(value as u64))
-            }
-        }
-        deserializer.deserialize_any(Wire)
-    }
-}
-
 /// See the [module](self).
 macro_rules! open_object {
     (
@@ -204,7 +43,8 @@ macro_rules! open_object {
         }
 
         const _: () = {
-            use $crate::model::open::{member, Known, Source};
+            use $crate::model::open::member;
+            use $crate::model::source::{Known, Source};
             use $crate::model::write_json::{close, member_name, WriteJson};
 
             #[allow(non_camel_case_types)]
@@ -331,7 +171,7 @@ macro_rules! member {
     (read number $source:ident $wire:literal) => { $source.value::<f64>($wire)? };
     (read maybe_number $source:ident $wire:literal) => { $source.value::<Option<f64>>($wire)? };
     (read millis $source:ident $wire:literal) => {
-        Option::unwrap_or_default($source.value::<Option<$crate::model::open::Millis>>($wire)?).0
+        Option::unwrap_or_default($source.value::<Option<$crate::model::source::Millis>>($wire)?).0
     };
     (read object $source:ident $wire:literal) => { $source.object($wire)? };
     (read any $source:ident $wire:literal) => { Some($source.value($wire)?) };
@@ -346,11 +186,11 @@ macro_rules! member {
     (emit defaulted $map:ident $wire:literal, $value:expr) => { $map.serialize_entry($wire, $value)? };
     (emit millis $map:ident $wire:literal, $value:expr) => { $map.serialize_entry($wire, $value)? };
     (emit number $map:ident $wire:literal, $value:expr) => {
-        $map.serialize_entry($wire, &$crate::model::open::Plain(*$value))?
+        $map.serialize_entry($wire, &$crate::model::source::Plain(*$value))?
     };
     (emit maybe_number $map:ident $wire:literal, $value:expr) => {
         if let Some(value) = $value {
-            $map.serialize_entry($wire, &$crate::model::open::Plain(*value))?;
+            $map.serialize_entry($wire, &$crate::model::source::Plain(*value))?;
         }
     };
     (emit $mode:ident $map:ident $wire:literal, $value:expr) => {

@@ -1,5 +1,6 @@
 //! Resources inside content: links and contents (server/tools, "Resource Links" and "Embedded Resources").
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -9,8 +10,9 @@ use serde::ser::{Serialize, Serializer};
 use super::annotations::Annotations;
 use super::implementation::Icon;
 use super::members::RawMembers;
-use super::open::{at, open_object, setters};
+use super::open::{open_object, setters};
 use super::raw::RawJson;
+use super::source::at;
 use super::write_json::WriteJson;
 
 open_object! {
@@ -32,7 +34,7 @@ open_object! {
         /// Pictures for it.
         optional "icons" => icons: Option<Vec<Icon>>,
         /// Hints.
-        optional "annotations" => annotations: Option<Annotations>,
+        optional "annotations" => annotations: Option<Box<Annotations>>,
         /// Metadata, an object.
         object "_meta" => meta: Option<RawJson>,
     }
@@ -68,7 +70,7 @@ setters! { ResourceLink {
     /// Sets the pictures.
     with_icons => icons: Vec<Icon>,
     /// Sets the hints.
-    with_annotations => annotations: Annotations,
+    with_annotations => annotations: Box<Annotations>,
     /// Sets the metadata; it must be an object.
     with_meta => meta: RawJson,
 }}
@@ -79,7 +81,7 @@ open_object! {
         /// The contents.
         required "resource" => resource: ResourceContents,
         /// Hints.
-        optional "annotations" => annotations: Option<Annotations>,
+        optional "annotations" => annotations: Option<Box<Annotations>>,
         /// Metadata, an object.
         object "_meta" => meta: Option<RawJson>,
     }
@@ -99,7 +101,7 @@ impl EmbeddedResource {
 
 setters! { EmbeddedResource {
     /// Sets the hints.
-    with_annotations => annotations: Annotations,
+    with_annotations => annotations: Box<Annotations>,
     /// Sets the metadata; it must be an object.
     with_meta => meta: RawJson,
 }}

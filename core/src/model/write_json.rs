@@ -2,6 +2,7 @@
 //!
 //! What is written equals what serialising with `serde_json` gives, except that it never spans lines.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -60,6 +61,12 @@ impl WriteJson for f64 {
 impl WriteJson for RawJson {
     fn write_json(&self, out: &mut Vec<u8>) {
         write::raw(out, self.get());
+    }
+}
+
+impl<T: WriteJson> WriteJson for Box<T> {
+    fn write_json(&self, out: &mut Vec<u8>) {
+        self.as_ref().write_json(out);
     }
 }
 

@@ -21,13 +21,11 @@ use crate::clock::Clock;
 use crate::server::Reply;
 
 pub(crate) struct Hub {
-    state: Mutex<State_>,
+    state: Mutex<HubState>,
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) clock: Arc<dyn Clock>,
     refused_progress: AtomicU64,
 }
-
-use HubState as State_;
 
 pub(crate) struct HubState {
     pub(crate) admission: Admission,
@@ -52,6 +50,12 @@ pub(crate) struct HubState {
 pub(crate) struct ChannelId {
     index: u32,
     generation: u32,
+}
+
+impl ChannelId {
+    fn key(self) -> ChannelKey {
+        ChannelKey(u64::from(self.generation) << 32 | u64::from(self.index))
+    }
 }
 
 struct Channel {
@@ -295,7 +299,7 @@ impl HubState {
         self.settle(id);
         if let Some(place) = self.channels.get_mut(id.index as usize) {
             if place.take().is_some_and(|channel| channel.held) {
-                self.admission.release(ChannelKey(id.index));
+                self.admission.release(id.key());
                 self.grants();
             }
             self.free.push(id.index);
@@ -403,7 +407,7 @@ impl HubState {
     pub(crate) fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Passed {
         let passed = self.admission.pass(ticket, lane);
         self.grants();
-        // A ticket that is over belongs to a work that is being stopped.
+        // A ticket that is over belongs to a work that is being stopped: it waits for that.
         passed.unwrap_or(Passed::Waits)
     }
 
@@ -442,10 +446,12 @@ impl HubState {
         self.works -= 1;
         if let Some(ticket) = ticket {
             match self.admission.state(ticket) {
-                Some(State::AtGate) => drop(self.admission.refuse(ticket)),
-                Some(State::Running | State::Draining) => drop(self.admission.finish(ticket)),
-                Some(State::Queued | State::InLane) => drop(self.admission.cancel(ticket)),
-                Some(_) | None => {}
+                Some(State::AtGate) => self.admission.refuse(ticket).unwrap_or_default(),
+                Some(State::Running | State::Draining) => self.admission.finish(ticket).unwrap_or_default(),
+                Some(_) => {
+                    self.admission.cancel(ticket);
+                }
+                None => {}
             }
             self.forget(ticket);
             self.grants();
@@ -486,7 +492,7 @@ impl HubState {
     fn request(&mut self, id: ChannelId, serving: ServingId, request: Box<Request>) {
         let tracked = *request.method() != Method::ToolsList;
         let (ticket, open) = if tracked {
-            match self.admission.enter(ChannelKey(id.index)) {
+            match self.admission.enter(id.key()) {
                 Ok(entered) => (Some(entered.ticket), entered.at_gate),
                 Err(_) => return self.busy(id, serving),
             }
@@ -564,9 +570,9 @@ impl HubState {
         }
         channel.held = congested;
         if congested {
-            self.admission.hold(ChannelKey(id.index));
+            self.admission.hold(id.key());
         } else {
-            self.admission.release(ChannelKey(id.index));
+            self.admission.release(id.key());
             self.grants();
         }
     }

@@ -1,0 +1,12 @@
+//! Measurements of sansio-mcp, beside rmcp and beside the plain chain of `serde_json` a person would write.
+//!
+//! Whatever is measured is a [`harness::Side`]; a side checks every answer it gets. See `README.md`.
+
+pub mod bare_chain;
+pub mod core_sides;
+pub mod harness;
+pub mod load;
+pub mod memory_sides;
+pub mod rmcp_memory;
+pub mod rmcp_server;
+pub mod stdio_load;

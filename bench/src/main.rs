@@ -1,0 +1,142 @@
+//! `sansio-mcp-bench <memory|core|stdio|all> [--rounds N] [--seconds S]`: prints tables; fails if an answer was wrong.
+
+use std::process::ExitCode;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use sansio_mcp_bench::harness::{CountingAllocator, Load, Plan, Side, Wrong, measure, table};
+use sansio_mcp_bench::load::{PROGRESS_STEPS, Text};
+use sansio_mcp_bench::{core_sides, memory_sides, stdio_load};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// A table that takes longer hangs: an answer that never comes is a wrong answer.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+const USAGE: &str = "usage: sansio-mcp-bench <memory|core|stdio|all> [--rounds N] [--seconds S]";
+
+fn main() -> ExitCode {
+    match parse().and_then(|(what, plan)| run(&what, plan)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Wrong(what)) => {
+            eprintln!("{what}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse() -> Result<(String, Plan), Wrong> {
+    let usage = || Wrong(USAGE.into());
+    let mut arguments = std::env::args().skip(1);
+    let what = arguments.next().ok_or_else(usage)?;
+    let mut plan = Plan {
+        rounds: 5,
+        run_time: Duration::from_millis(700),
+    };
+    while let Some(flag) = arguments.next() {
+        let value = arguments.next().ok_or_else(usage)?;
+        match flag.as_str() {
+            "--rounds" => plan.rounds = value.parse().map_err(Wrong::when(USAGE))?,
+            "--seconds" => {
+                let seconds = value.parse().map_err(Wrong::when(USAGE))?;
+                plan.run_time = Duration::try_from_secs_f64(seconds).map_err(Wrong::when(USAGE))?;
+            }
+            _ => return Err(usage()),
+        }
+    }
+    if plan.rounds == 0 || plan.run_time.is_zero() {
+        Err(usage())
+    } else {
+        Ok((what, plan))
+    }
+}
+
+fn run(what: &str, plan: Plan) -> Result<(), Wrong> {
+    if cfg!(debug_assertions) {
+        eprintln!("not a release build: the figures mean nothing");
+    }
+    match what {
+        "memory" => memory(plan),
+        "core" => core(plan),
+        "stdio" => stdio(plan),
+        "all" => memory(plan).and_then(|()| core(plan)).and_then(|()| stdio(plan)),
+        _ => Err(Wrong(USAGE.into())),
+    }
+}
+
+fn memory(plan: Plan) -> Result<(), Wrong> {
+    let mut sides = memory_sides::sides()?;
+    for (text, in_flight, progress) in [
+        (Text::Short, 1, 0),
+        (Text::Short, 64, 0),
+        (Text::Short, 1, PROGRESS_STEPS),
+        (Text::Short, 64, PROGRESS_STEPS),
+        (Text::Long, 1, 0),
+    ] {
+        let with = if progress == 0 {
+            String::new()
+        } else {
+            format!(", {progress} progress notifications")
+        };
+        let title = format!("In memory, {}, {in_flight} in flight{with}", text.title());
+        show(
+            &title,
+            Load {
+                calls: 0,
+                in_flight,
+                progress,
+                text,
+            },
+            plan,
+            &mut sides,
+        )?;
+    }
+    Ok(())
+}
+
+fn core(plan: Plan) -> Result<(), Wrong> {
+    let mut sides = core_sides::sides();
+    for text in [Text::Short, Text::Long, Text::LongEscaped] {
+        let title = format!("Core alone, {}", text.title());
+        show(
+            &title,
+            Load {
+                calls: 0,
+                in_flight: 1,
+                progress: 0,
+                text,
+            },
+            plan,
+            &mut sides,
+        )?;
+    }
+    Ok(())
+}
+
+fn stdio(plan: Plan) -> Result<(), Wrong> {
+    let mut sides = stdio_load::sides();
+    let load = Load {
+        calls: 0,
+        in_flight: 64,
+        progress: 0,
+        text: Text::Short,
+    };
+    show("Standard streams, 100 B, 64 in flight", load, plan, &mut sides)
+}
+
+fn show(title: &str, load: Load, plan: Plan, sides: &mut [Box<dyn Side>]) -> Result<(), Wrong> {
+    let (done, over) = mpsc::channel::<()>();
+    let named = title.to_owned();
+    thread::spawn(move || {
+        if over.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            eprintln!("{named}: not done after {} s", PATIENCE.as_secs());
+            std::process::exit(1);
+        }
+    });
+    let rows = measure(load, plan, sides)?;
+    drop(done);
+    println!("{}", table(title, &rows));
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! One entry of a request into its handler: what the work, the layers, the handler and its context share.
+
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+
+use sansio_mcp::admission::{LaneKey, Passed, TicketId};
+use sansio_mcp::id::ServingId;
+use sansio_mcp::misuse::Misuse;
+use sansio_mcp::server::{Progress, Reported, Request};
+
+use super::hub::{Assigned, ChannelId, Hub};
+use super::signal::Signal;
+use crate::mode::Mode;
+use crate::server::{Report, Reply};
+
+/// Clean-up that a handler registered, and how long it may take.
+pub(crate) struct Cleanup<M: Mode> {
+    pub(crate) future: M::Future<()>,
+    /// Its own bound; the engine's otherwise.
+    pub(crate) bound: Option<Duration>,
+}
+
+/// Shared by everything that takes part in one entry of one request.
+pub(crate) struct Call<M: Mode> {
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) channel: ChannelId,
+    pub(crate) serving: ServingId,
+    pub(crate) ticket: Option<TicketId>,
+    pub(crate) request: Box<Request>,
+    pub(crate) signal: Arc<Signal>,
+    /// Reports of progress go nowhere: the request carried no token.
+    pub(crate) silent: bool,
+    /// Something stands in `cleanups`; looked at without the lock.
+    pub(crate) has_cleanups: AtomicBool,
+    pub(crate) cleanups: Mutex<Vec<Cleanup<M>>>,
+    pub(crate) values: Mutex<Vec<Arc<M::Value>>>,
+}
+
+impl<M: Mode> Call<M> {
+    pub(crate) fn new(hub: Arc<Hub>, assigned: Assigned) -> Arc<Self> {
+        let Assigned { channel, serving, ticket, request, signal } = assigned;
+        let silent = request.progress_token().is_none();
+        #[allow(clippy::arc_with_non_send_sync)] // Send in the mode that needs it
+        Arc::new(Self {
+            hub,
+            channel,
+            serving,
+            ticket,
+            request,
+            signal,
+            silent,
+            has_cleanups: AtomicBool::new(false),
+            cleanups: Mutex::new(Vec::new()),
+            values: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// The gate is behind the request: takes the lane, waiting for it if it is taken. The error is the reply
+    /// of a request that may not even wait.
+    pub(crate) async fn pass(&self, lane: Option<LaneKey>) -> Result<(), Reply> {
+        let Some(ticket) = self.ticket else { return Ok(()) };
+        let passed = self.hub.lock().pass(ticket, lane);
+        match passed {
+            Passed::Start => Ok(()),
+            Passed::Busy => Err(crate::server::busy(1_000)),
+            Passed::Waits => {
+                // The work registers itself with the signal; a grant wakes it.
+                poll_fn(|_| if self.signal.is_granted() { Poll::Ready(()) } else { Poll::Pending }).await;
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn report(&self, report: &Progress<'_>) -> Report {
+        if self.silent {
+            return Report::NotAsked;
+        }
+        let reported = self.hub.lock().progress(self.channel, self.serving, report);
+        match reported {
+            Ok(Reported::Queued) => Report::Queued,
+            Ok(Reported::Replaced) => Report::Replaced,
+            Ok(Reported::NotAsked) => Report::NotAsked,
+            Err(Misuse::Over) => Report::Over,
+            Ok(_) => self.refused(Report::NotIncreasing),
+            Err(_) => self.refused(Report::OutOfRange),
+        }
+    }
+
+    pub(crate) fn refused(&self, report: Report) -> Report {
+        self.hub.refused_progress();
+        tracing::debug!(?report, "a report of progress was not sent");
+        report
+    }
+
+    pub(crate) fn on_exit(&self, cleanup: Cleanup<M>) {
+        self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).push(cleanup);
+        self.has_cleanups.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn next_cleanup(&self) -> Option<Cleanup<M>> {
+        if !self.has_cleanups.load(Ordering::Acquire) {
+            return None;
+        }
+        self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+}

@@ -1,0 +1,196 @@
+//! The driver: the future in which handlers live.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+use super::call::Call;
+use super::work::Work;
+use super::{Bounds, Hub};
+use crate::mode::Mode;
+use crate::server::Registry;
+
+/// Works polled before the executor gets its turn again.
+const BUDGET: usize = 512;
+
+/// Runs everything the engine has admitted. Poll it, or spawn it; it completes after
+/// [`Engine::shutdown`](super::Engine::shutdown), or once every engine handle and connection is gone, when
+/// the last handler and its clean-up are over.
+#[must_use = "handlers run only while the driver is polled"]
+pub struct Driver<M: Mode> {
+    hub: Arc<Hub>,
+    registry: Arc<Registry<M>>,
+    bounds: Arc<Bounds>,
+    spawn: Option<Box<M::Spawn>>,
+    places: Vec<Place<M>>,
+    free: Vec<usize>,
+    woken: Arc<Woken>,
+    /// Places to poll in this round.
+    round: VecDeque<usize>,
+}
+
+/// Where one work lives; its waker outlives it and serves the next.
+struct Place<M: Mode> {
+    work: Option<Work<M>>,
+    flag: Arc<PlaceWaker>,
+    waker: Waker,
+}
+
+/// The places whose works want to be polled.
+#[derive(Default)]
+struct Woken {
+    list: Mutex<(VecDeque<usize>, Option<Waker>)>,
+}
+
+struct PlaceWaker {
+    index: usize,
+    queued: AtomicBool,
+    woken: Arc<Woken>,
+}
+
+impl Wake for PlaceWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if self.queued.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let driver = {
+            let mut list = self.woken.list();
+            list.0.push_back(self.index);
+            list.1.take()
+        };
+        if let Some(driver) = driver {
+            driver.wake();
+        }
+    }
+}
+
+impl Woken {
+    fn list(&self) -> std::sync::MutexGuard<'_, (VecDeque<usize>, Option<Waker>)> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<M: Mode> Driver<M> {
+    pub(super) fn new(
+        hub: Arc<Hub>,
+        registry: Arc<Registry<M>>,
+        bounds: Arc<Bounds>,
+        spawn: Option<Box<M::Spawn>>,
+    ) -> Self {
+        Self {
+            hub,
+            registry,
+            bounds,
+            spawn,
+            places: Vec::new(),
+            free: Vec::new(),
+            woken: Arc::default(),
+            round: VecDeque::new(),
+        }
+    }
+
+    /// Starts a work: on the user's executor if there is a hook, else here, where it is polled at once.
+    fn start(&mut self, work: Work<M>) {
+        if let Some(spawn) = &self.spawn {
+            spawn(M::boxed_work(work));
+            return;
+        }
+        let index = self.free.pop().unwrap_or_else(|| {
+            let index = self.places.len();
+            let woken = Arc::clone(&self.woken);
+            let flag = Arc::new(PlaceWaker { index, queued: AtomicBool::new(false), woken });
+            let waker = Waker::from(Arc::clone(&flag));
+            self.places.push(Place { work: None, flag, waker });
+            index
+        });
+        if let Some(place) = self.places.get_mut(index) {
+            place.work = Some(work);
+        }
+        self.poll_place(index);
+    }
+
+    fn poll_place(&mut self, index: usize) {
+        let Some(place) = self.places.get_mut(index) else { return };
+        place.flag.queued.store(false, Ordering::Release);
+        let Some(work) = &mut place.work else { return };
+        let mut cx = Context::from_waker(&place.waker);
+        if Pin::new(work).poll(&mut cx).is_ready() {
+            place.work = None;
+            self.free.push(index);
+        }
+    }
+}
+
+impl<M: Mode> Future for Driver<M> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let mut budget = BUDGET;
+        loop {
+            let mut idle = true;
+            loop {
+                let assigned = {
+                    let mut hub = this.hub.lock();
+                    match hub.take_dispatch() {
+                        Some(assigned) => assigned,
+                        None => {
+                            if hub.closing && hub.works == 0 {
+                                return Poll::Ready(());
+                            }
+                            match &mut hub.driver {
+                                Some(known) => known.clone_from(cx.waker()),
+                                none => *none = Some(cx.waker().clone()),
+                            }
+                            break;
+                        }
+                    }
+                };
+                idle = false;
+                let call = Call::new(Arc::clone(&this.hub), assigned);
+                let work = Work::new(call, &this.registry, Arc::clone(&this.bounds));
+                this.start(work);
+                budget = budget.saturating_sub(1);
+                if budget == 0 {
+                    break;
+                }
+            }
+            {
+                let mut list = this.woken.list();
+                std::mem::swap(&mut list.0, &mut this.round);
+                match &mut list.1 {
+                    Some(known) => known.clone_from(cx.waker()),
+                    none => *none = Some(cx.waker().clone()),
+                }
+            }
+            while let Some(index) = this.round.pop_front() {
+                idle = false;
+                this.poll_place(index);
+                budget = budget.saturating_sub(1);
+            }
+            if idle {
+                return Poll::Pending;
+            }
+            if budget == 0 {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+        }
+    }
+}
+
+impl<M: Mode> Drop for Driver<M> {
+    /// Without a driver nothing will ever be answered: whatever is running is dropped, everything is closed.
+    fn drop(&mut self) {
+        self.places.clear();
+        let now = self.hub.now();
+        self.hub.lock().shut_down(now);
+    }
+}

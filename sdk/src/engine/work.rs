@@ -1,0 +1,181 @@
+//! The work for one request, from its open gate until everything about it is over.
+//!
+//! 1. *Run*: layers, lane, handler, one future. Ends with a reply, a panic (the reply is -32603), or a stop,
+//!    which drops it where it stands.
+//! 2. *Drain*: a blocking body that was stopped is waited for; it alone knows when it returns.
+//! 3. *Clean up*: what the handler registered, last first, shielded from the stop, each within its bound.
+//! 4. The ticket is given back: slot and lane were held until here.
+//!
+//! The reply is handed over at the end of the first step; nothing later delays it.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use super::call::Call;
+use super::{Bounds, Hub};
+use crate::clock::Sleep;
+use crate::mode::Mode;
+use crate::server::{Registry, Reply, run_request};
+
+pub(crate) struct Work<M: Mode> {
+    call: Arc<Call<M>>,
+    stage: Stage<M>,
+    bounds: Arc<Bounds>,
+    span: tracing::Span,
+}
+
+enum Stage<M: Mode> {
+    Run(M::Future<Reply>),
+    Drain,
+    CleanUp { future: M::Future<()>, bound: Sleep },
+    Over,
+}
+
+impl<M: Mode> Work<M> {
+    /// The handler's code runs at the first poll, not here.
+    pub(crate) fn new(call: Arc<Call<M>>, registry: &Arc<Registry<M>>, bounds: Arc<Bounds>) -> Self {
+        let request = &call.request;
+        let span = tracing::info_span!(
+            "mcp.request",
+            method = request.method().name(),
+            name = request.name(),
+            id = %request.wire_id(),
+            traceparent = request.traceparent(),
+        );
+        let stage = if call.signal.is_stopped() {
+            Stage::Drain
+        } else {
+            match contained(|| run_request(registry, &call)) {
+                Some(future) => Stage::Run(future),
+                None => {
+                    deliver(&call.hub, &call, &Reply::panicked());
+                    Stage::Drain
+                }
+            }
+        };
+        Self { call, stage, bounds, span }
+    }
+
+    fn poll_stage(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            match &mut self.stage {
+                Stage::Run(future) => {
+                    if self.call.signal.is_stopped() {
+                        self.replace_stage(Stage::Drain);
+                        continue;
+                    }
+                    match contained(|| Pin::new(future).poll(cx)) {
+                        Some(Poll::Pending) => {
+                            self.call.signal.register_work(cx.waker());
+                            // A stop or a grant may have come before the registration.
+                            let signal = &self.call.signal;
+                            if signal.is_stopped() {
+                                continue;
+                            }
+                            return Poll::Pending;
+                        }
+                        Some(Poll::Ready(reply)) => {
+                            self.replied(&reply);
+                        }
+                        None => self.replied(&Reply::panicked()),
+                    }
+                }
+                Stage::Drain => {
+                    if self.call.signal.is_outstanding() {
+                        self.call.signal.register_work(cx.waker());
+                        if self.call.signal.is_outstanding() {
+                            return Poll::Pending;
+                        }
+                    }
+                    let Some(cleanup) = self.call.next_cleanup() else {
+                        self.replace_stage(Stage::Over);
+                        self.call.hub.lock().finish(self.call.ticket);
+                        return Poll::Ready(());
+                    };
+                    let limit = self.bounds.cleanup(&self.call.hub);
+                    let within = cleanup.bound.map_or(limit, |own| own.min(limit));
+                    let clock = &self.call.hub.clock;
+                    let bound = clock.sleep_until(clock.now().mono + within);
+                    self.stage = Stage::CleanUp { future: cleanup.future, bound };
+                }
+                Stage::CleanUp { future, bound } => {
+                    let over = match contained(|| Pin::new(future).poll(cx)) {
+                        Some(Poll::Pending) => {
+                            let late = bound.as_mut().poll(cx).is_ready();
+                            if late {
+                                tracing::warn!(code = "CLEANUP_TIMED_OUT", "clean-up was dropped at its bound");
+                            }
+                            late
+                        }
+                        Some(Poll::Ready(())) | None => true,
+                    };
+                    if !over {
+                        return Poll::Pending;
+                    }
+                    self.replace_stage(Stage::Drain);
+                }
+                Stage::Over => return Poll::Ready(()),
+            }
+        }
+    }
+
+    /// The handler is over. Without anything left to do, reply and ticket cost one lock.
+    fn replied(&mut self, reply: &Reply) {
+        deliver(&self.call.hub, &self.call, reply);
+        self.replace_stage(Stage::Drain);
+    }
+
+    /// What the old stage drops is the user's: its panics are contained.
+    fn replace_stage(&mut self, stage: Stage<M>) {
+        let old = std::mem::replace(&mut self.stage, stage);
+        contained(|| drop(old));
+    }
+}
+
+fn deliver<M: Mode>(hub: &Hub, call: &Call<M>, reply: &Reply) {
+    // A handler that reports its own stop has nothing to say; whoever stopped it expects nothing.
+    hub.lock().respond(call.channel, call.serving, reply);
+}
+
+/// Runs user code; `None` if it panicked.
+pub(crate) fn contained<T>(code: impl FnOnce() -> T) -> Option<T> {
+    match catch_unwind(AssertUnwindSafe(code)) {
+        Ok(value) => Some(value),
+        Err(panic) => {
+            let message = panic
+                .downcast_ref::<&str>()
+                .copied()
+                .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+                .unwrap_or("no message");
+            tracing::error!(code = "PANIC", message, "a handler panicked; its own call fails");
+            // Dropping the payload is user code too.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(panic)));
+            None
+        }
+    }
+}
+
+impl<M: Mode> Future for Work<M> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let span = self.span.clone();
+        let _entered = span.enter();
+        self.poll_stage(cx)
+    }
+}
+
+impl<M: Mode> Drop for Work<M> {
+    /// Only when the driver, or the executor that the work was spawned on, is dropped before its time.
+    fn drop(&mut self) {
+        if !matches!(self.stage, Stage::Over) {
+            self.replace_stage(Stage::Over);
+            let call = &self.call;
+            deliver(&call.hub, call, &Reply::dropped());
+            call.hub.lock().finish(call.ticket);
+        }
+    }
+}
