@@ -14,9 +14,7 @@ pub(crate) struct Timers<K> {
 
 impl<K: Copy + Ord> Timers<K> {
     pub(crate) fn new() -> Self {
-        Self {
-            heap: BinaryHeap::new(),
-        }
+        Self { heap: BinaryHeap::new() }
     }
 
     /// Adds a deadline. `live` says of any entry whether it is still wanted; entries that are not are swept

@@ -113,9 +113,7 @@ impl Client {
 
     /// What a call is addressed to within its method: the tool.
     pub fn target(&self, call: CallId) -> Option<&str> {
-        self.calls
-            .get(key(call))
-            .and_then(|call| call.spec.target.as_deref())
+        self.calls.get(key(call)).and_then(|call| call.spec.target.as_deref())
     }
 
     /// Where a call stands; `None` when it has finished.
@@ -189,10 +187,7 @@ impl Client {
     pub fn handle_timeout(&mut self, now: Now) {
         self.tick(now);
         while let Some((at, timer)) = self.timers.pop_due(self.clock) {
-            let due = self
-                .calls
-                .get(timer.call)
-                .and_then(|call| call.deadlines.due(timer.why));
+            let due = self.calls.get(timer.call).and_then(|call| call.deadlines.due(timer.why));
             match due {
                 None => {}
                 // It was moved on since it was armed.
@@ -231,10 +226,7 @@ impl Client {
         if self.out.bytes + spec.members.len() > limits.outgoing_bytes {
             return Err(Refused::TooManyBytes);
         }
-        let deadlines = Deadlines {
-            total_left: spec.total,
-            ..Deadlines::default()
-        };
+        let deadlines = Deadlines { total_left: spec.total, ..Deadlines::default() };
         let call = Call {
             state: State::Queued(Count::default()),
             spec,
@@ -329,23 +321,13 @@ impl Client {
             return None;
         }
         if self.out.announced.remove(&stream) {
-            return Some(ClientTransmit {
-                kind: ClientKind::CloseStream,
-                last: true,
-            });
+            return Some(ClientTransmit { kind: ClientKind::CloseStream, last: true });
         }
-        let cancel = self
-            .out
-            .cancels
-            .front()
-            .is_some_and(|(id, _)| shared || stream_of(*id) == stream);
+        let cancel = self.out.cancels.front().is_some_and(|(id, _)| shared || stream_of(*id) == stream);
         if cancel {
             let (id, reason) = self.out.cancels.pop_front()?;
             render::cancelled(out, id, reason.as_deref());
-            return Some(ClientTransmit {
-                kind: ClientKind::Notification,
-                last: !shared,
-            });
+            return Some(ClientTransmit { kind: ClientKind::Notification, last: !shared });
         }
         let (id, at) = if shared {
             loop {
@@ -365,10 +347,7 @@ impl Client {
         self.out.queued -= 1;
         self.out.bytes -= call.spec.members.len();
         let last = !shared && self.config.abandon == Abandon::CloseStream;
-        Some(ClientTransmit {
-            kind: ClientKind::Request(call_id(at)),
-            last,
-        })
+        Some(ClientTransmit { kind: ClientKind::Request(call_id(at)), last })
     }
 
     /// The next event.
@@ -390,9 +369,7 @@ impl Client {
     /// The next deadline. It may turn out to have been moved on; then handling it changes nothing but the
     /// next.
     pub fn poll_timeout(&self) -> Option<ClientDeadline> {
-        self.timers
-            .next()
-            .map(|(at, timer)| ClientDeadline::of(at, timer.why))
+        self.timers.next().map(|(at, timer)| ClientDeadline::of(at, timer.why))
     }
 
     // Below: how.
@@ -440,29 +417,16 @@ impl Client {
             call.deadlines.total = total;
         }
         if let Some(idle) = idle {
-            self.arm(
-                idle,
-                Timer {
-                    call: at,
-                    why: Why::Idle,
-                },
-            );
+            self.arm(idle, Timer { call: at, why: Why::Idle });
         }
         if let Some(total) = total {
-            self.arm(
-                total,
-                Timer {
-                    call: at,
-                    why: Why::Total,
-                },
-            );
+            self.arm(total, Timer { call: at, why: Why::Total });
         }
     }
 
     fn arm(&mut self, due: Mono, timer: Timer) {
         let calls = &self.calls;
-        self.timers
-            .arm(due, timer, calls.len(), |at, timer| live(calls, at, timer));
+        self.timers.arm(due, timer, calls.len(), |at, timer| live(calls, at, timer));
     }
 
     fn settle(&mut self) {
@@ -471,9 +435,7 @@ impl Client {
     }
 
     fn timed_out(&mut self, at: Key, which: Timeout) {
-        self.apply_with(at, Input::Deadline, Some("timed out"), |_| {
-            Outcome::TimedOut(which)
-        });
+        self.apply_with(at, Input::Deadline, Some("timed out"), |_| Outcome::TimedOut(which));
     }
 
     fn apply(&mut self, at: Key, input: Input, outcome: impl FnOnce(&Call) -> Outcome) {
@@ -504,13 +466,7 @@ impl Client {
                 let due = self.clock + retry_pause(round);
                 call.deadlines.retry = Some(due);
                 call.deadlines.idle = None;
-                self.arm(
-                    due,
-                    Timer {
-                        call: at,
-                        why: Why::Retry,
-                    },
-                );
+                self.arm(due, Timer { call: at, why: Why::Retry });
             }
             Effect::Stray => self.violation(PeerViolation::UnknownResponse),
             Effect::Finish => {
@@ -542,10 +498,7 @@ impl Client {
             if let Some(id) = call.attempt {
                 self.ids.retire(id);
             }
-            self.events.push_back(ClientEvent::Finished {
-                call: call_id(at),
-                outcome,
-            });
+            self.events.push_back(ClientEvent::Finished { call: call_id(at), outcome });
             self.settle();
         }
     }
@@ -570,9 +523,7 @@ impl Client {
         }
         // What comes late for something that is over is dropped silently.
         let late = self.ids.was_issued(id);
-        self.ids
-            .owner(id)
-            .ok_or((!late).then_some(PeerViolation::UnknownResponse))
+        self.ids.owner(id).ok_or((!late).then_some(PeerViolation::UnknownResponse))
     }
 
     fn response(&mut self, stream: StreamId, line: &str, response: Response<'_>) {
@@ -583,9 +534,7 @@ impl Client {
         let at = match self.owner(stream, id) {
             Ok(at) => at,
             Err(violation) => {
-                return violation
-                    .into_iter()
-                    .for_each(|violation| self.violation(violation));
+                return violation.into_iter().for_each(|violation| self.violation(violation));
             }
         };
         match response.outcome {
@@ -602,9 +551,7 @@ impl Client {
         }
         match result.result_type.as_deref() {
             None | Some("complete") => {
-                self.apply(at, Input::Complete, |_| {
-                    Outcome::Complete(Answer { line: line.into() })
-                });
+                self.apply(at, Input::Complete, |_| Outcome::Complete(Answer { line: line.into() }));
             }
             Some("input_required") => self.input_required(at, result),
             Some(_) => bad(self, PeerViolation::UnknownResultType),
@@ -615,10 +562,7 @@ impl Client {
         let bad =
             |this: &mut Self, violation| this.apply(at, Input::Invalid, |_| Outcome::BadPeer(violation));
         let Some(call) = self.calls.get(at) else { return };
-        if !matches!(
-            &*call.spec.method,
-            "tools/call" | "prompts/get" | "resources/read"
-        ) {
+        if !matches!(&*call.spec.method, "tools/call" | "prompts/get" | "resources/read") {
             return bad(self, PeerViolation::InputNotAllowed);
         }
         if result.input_requests.is_none() && result.request_state.is_none() {
@@ -629,11 +573,7 @@ impl Client {
             Some(None) => return bad(self, PeerViolation::MalformedResult),
             None => Vec::new(),
         };
-        let input = if questions.is_empty() {
-            Input::SendsState
-        } else {
-            Input::AsksInput
-        };
+        let input = if questions.is_empty() { Input::SendsState } else { Input::AsksInput };
         self.apply(at, input, |_| Outcome::Closed);
         let clock = self.clock;
         let Some(call) = self.calls.get_mut(at) else {
@@ -648,19 +588,12 @@ impl Client {
             self.ids.retire(id);
         }
         let state = result.request_state.as_deref().map(Into::into);
-        call.retry = Some(Retry {
-            responses: Vec::new(),
-            state,
-        });
+        call.retry = Some(Retry { responses: Vec::new(), state });
         if input == Input::AsksInput {
             // The ball is ours: neither deadline runs while a person thinks.
             call.deadlines.idle = None;
             call.deadlines.total_left = call.deadlines.total.take().map(|total| total.since(clock));
-            self.events.push_back(ClientEvent::InputRequired {
-                call: call_id(at),
-                round,
-                questions,
-            });
+            self.events.push_back(ClientEvent::InputRequired { call: call_id(at), round, questions });
             self.settle();
         }
     }
@@ -673,9 +606,7 @@ impl Client {
                 data: error.data.map(|data| data.get().into()),
             })
         };
-        let next = (error.code == wire::UNSUPPORTED_VERSION)
-            .then(|| self.mutual(at, error))
-            .flatten();
+        let next = (error.code == wire::UNSUPPORTED_VERSION).then(|| self.mutual(at, error)).flatten();
         let Some(next) = next else {
             return self.apply(at, Input::Failed, outcome);
         };
@@ -732,11 +663,7 @@ impl Client {
             return self.violation(PeerViolation::UnknownToken);
         }
         let rises = call.last_progress.is_none_or(|last| progress > last);
-        let input = if rises {
-            Input::Progress
-        } else {
-            Input::StaleProgress
-        };
+        let input = if rises { Input::Progress } else { Input::StaleProgress };
         let (state, effect) = step(call.state, input);
         call.state = state;
         if effect != Effect::PassOn {
@@ -746,12 +673,7 @@ impl Client {
         // The timer armed earlier finds the deadline moved on and arms itself again.
         call.deadlines.idle = call.spec.idle.map(|idle| clock + idle);
         let message = params.message.as_ref().map(|message| (**message).into());
-        let event = ClientEvent::Progress {
-            call: call_id(at),
-            progress,
-            total: params.total,
-            message,
-        };
+        let event = ClientEvent::Progress { call: call_id(at), progress, total: params.total, message };
         if call.waiting >= MAX_WAITING_PROGRESS {
             let place = usize::try_from(call.newest - self.taken).ok();
             if let Some(place) = place.and_then(|place| self.events.get_mut(place)) {
@@ -770,10 +692,7 @@ fn questions(raw: &str) -> Option<Vec<Question>> {
     let requests: crate::model::InputRequests = serde_json::from_str(raw).ok()?;
     let questions = requests.iter().map(|(key, request)| {
         let request = serde_json::to_string(request).ok()?;
-        Some(Question {
-            key: key.into(),
-            request: request.into(),
-        })
+        Some(Question { key: key.into(), request: request.into() })
     });
     questions.collect()
 }
@@ -781,9 +700,7 @@ fn questions(raw: &str) -> Option<Vec<Question>> {
 /// Whether an armed deadline is still wanted. An idle deadline is moved on with every progress; the entry
 /// armed first stands for all of its moves.
 fn live(calls: &Slab<Call>, at: Mono, timer: Timer) -> bool {
-    let due = calls
-        .get(timer.call)
-        .and_then(|call| call.deadlines.due(timer.why));
+    let due = calls.get(timer.call).and_then(|call| call.deadlines.due(timer.why));
     match timer.why {
         Why::Idle => due.is_some_and(|due| due >= at),
         Why::Total | Why::Retry => due == Some(at),

@@ -130,9 +130,7 @@ impl Server {
 
     /// Whether a request may still be answered.
     pub fn is_running(&self, serving: ServingId) -> bool {
-        self.live
-            .get(key(serving))
-            .is_some_and(|serving| serving.state() == State::Running)
+        self.live.get(key(serving)).is_some_and(|serving| serving.state() == State::Running)
     }
 
     // World in.
@@ -229,9 +227,7 @@ impl Server {
         serving: ServingId,
         result: &(impl ResultBody + ?Sized),
     ) -> Result<Result<(), EncodeError>, Misuse> {
-        self.with(serving, |config, request| {
-            request.respond(&config.server_info, result)
-        })
+        self.with(serving, |config, request| request.respond(&config.server_info, result))
     }
 
     /// Answers a request with an error.
@@ -303,7 +299,7 @@ impl Server {
         self.clock = self.clock.max(now.mono);
     }
 
-    fn accept(&mut self, request: Box<Request>) {
+    fn accept(&mut self, request: Arc<Request>) {
         if self.by_id.contains_key(request.wire_id()) {
             self.violation(PeerViolation::DuplicateId);
             return;
@@ -321,10 +317,7 @@ impl Server {
             return;
         };
         self.by_id.insert(id, at);
-        self.events.push_back(ServerEvent::Request {
-            serving: serving_id(at),
-            request,
-        });
+        self.events.push_back(ServerEvent::Request { serving: serving_id(at), request });
     }
 
     fn cancelled(&mut self, id: &RequestId, reason: Option<Box<str>>) {
@@ -350,10 +343,7 @@ impl Server {
         match ended {
             Ended::Stop => {
                 self.forget(at);
-                self.events.push_back(ServerEvent::Stopped {
-                    serving: serving_id(at),
-                    why: why(),
-                });
+                self.events.push_back(ServerEvent::Stopped { serving: serving_id(at), why: why() });
             }
             Ended::Withdrawn => self.forget(at),
             Ended::No => {}

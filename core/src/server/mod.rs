@@ -28,6 +28,7 @@ pub use single::Exchange;
 pub use transmit::{Kind, Status, Transmit};
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 
 use crate::id::ServingId;
 use crate::violation::PeerViolation;
@@ -64,7 +65,7 @@ pub enum ServerEvent {
         /// Names it in every command.
         serving: ServingId,
         /// What was asked.
-        request: Box<Request>,
+        request: Arc<Request>,
     },
     /// A request that was being served is over: stop its handler. Nothing can be sent for it any more.
     Stopped {

@@ -19,10 +19,7 @@ use crate::violation::PeerViolation;
 use crate::wire::{Envelope, Malformed};
 
 /// The only request of an exchange.
-const THE_ONE: ServingId = ServingId {
-    index: 0,
-    generation: 0,
-};
+const THE_ONE: ServingId = ServingId { index: 0, generation: 0 };
 
 /// One request, its answer, and the stream that carries both: an HTTP POST, or a stream of the per-request
 /// memory pipe. The stream's end cancels the request; a posted cancel notification is accepted and does
@@ -50,12 +47,7 @@ enum Phase {
 impl Exchange {
     /// A stream that nothing was read from yet.
     pub fn new(config: Arc<ServerConfig>) -> Self {
-        Self {
-            config,
-            phase: Phase::Waiting,
-            event: None,
-            violation: None,
-        }
+        Self { config, phase: Phase::Waiting, event: None, violation: None }
     }
 
     // Facts.
@@ -110,10 +102,7 @@ impl Exchange {
                 let token = request.progress_token().cloned();
                 let serving = Serving::new(request.wire_id().clone(), token, Outbox::default());
                 self.phase = Phase::Serving(Box::new(serving));
-                self.event = Some(ServerEvent::Request {
-                    serving: THE_ONE,
-                    request,
-                });
+                self.event = Some(ServerEvent::Request { serving: THE_ONE, request });
             }
             Triage::Answer(id, answer) => {
                 let config = Arc::clone(&self.config);
@@ -189,9 +178,7 @@ impl Exchange {
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
-        self.event
-            .take()
-            .or_else(|| self.violation.take().map(ServerEvent::Violation))
+        self.event.take().or_else(|| self.violation.take().map(ServerEvent::Violation))
     }
 
     // Below: how.
@@ -210,10 +197,7 @@ impl Exchange {
             // If the request itself was not polled yet, nobody needs to hear of either.
             self.event = match self.event.take() {
                 Some(ServerEvent::Request { .. }) => None,
-                _ => Some(ServerEvent::Stopped {
-                    serving: THE_ONE,
-                    why,
-                }),
+                _ => Some(ServerEvent::Stopped { serving: THE_ONE, why }),
             };
         }
     }

@@ -8,6 +8,7 @@
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::ToString;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde_json::value::RawValue;
@@ -26,7 +27,7 @@ use crate::wire::{Envelope, Malformed, Message, Params, ParamsError, write};
 /// What to do with a message.
 pub(super) enum Triage {
     /// A request for the application.
-    Serve(Box<Request>),
+    Serve(Arc<Request>),
     /// Already answered: append this with this status.
     Answer(RequestId, Answer),
     /// The peer cancels one of its requests.
@@ -40,12 +41,7 @@ pub(super) enum Triage {
 /// An answer of the engine's own.
 pub(super) enum Answer {
     Discover,
-    Refuse {
-        status: Status,
-        code: i64,
-        message: Cow<'static, str>,
-        data: Option<Box<RawValue>>,
-    },
+    Refuse { status: Status, code: i64, message: Cow<'static, str>, data: Option<Box<RawValue>> },
 }
 
 impl Answer {
@@ -59,18 +55,8 @@ impl Answer {
     pub(super) fn write(&self, out: &mut Vec<u8>, id: &RequestId, config: &ServerConfig) {
         match self {
             Self::Discover => body::whole_result(out, id, &config.discover),
-            Self::Refuse {
-                code, message, data, ..
-            } => {
-                body::error(
-                    out,
-                    Some(id),
-                    &ErrorReply {
-                        code: *code,
-                        message,
-                        data: data.as_deref(),
-                    },
-                );
+            Self::Refuse { code, message, data, .. } => {
+                body::error(out, Some(id), &ErrorReply { code: *code, message, data: data.as_deref() });
             }
         }
     }
@@ -88,21 +74,13 @@ impl Answer {
 }
 
 fn refuse(status: Status, code: i64, message: impl Into<Cow<'static, str>>) -> Answer {
-    Answer::Refuse {
-        status,
-        code,
-        message: message.into(),
-        data: None,
-    }
+    Answer::Refuse { status, code, message: message.into(), data: None }
 }
 
 /// The answer to bytes that are not a message.
 pub(super) fn malformed(out: &mut Vec<u8>, why: Malformed) {
     let (code, message) = match why {
-        Malformed::NotJson => (
-            wire::PARSE_ERROR,
-            "not JSON: each message is one line of JSON in UTF-8",
-        ),
+        Malformed::NotJson => (wire::PARSE_ERROR, "not JSON: each message is one line of JSON in UTF-8"),
         Malformed::NotAMessage => (wire::INVALID_REQUEST, "not a JSON-RPC 2.0 message"),
         Malformed::Batch => (wire::INVALID_REQUEST, "batches are not allowed in this revision"),
     };
@@ -115,14 +93,9 @@ pub(super) fn triage(config: &ServerConfig, envelope: Envelope<'_>) -> Triage {
         Message::Request { id, method, params } => request(config, line, id, &method, params),
         Message::Notification { method, params } => match &*method {
             "notifications/cancelled" => match params {
-                Ok(Some(Params {
-                    request_id: Some(id),
-                    reason,
-                    ..
-                })) => Triage::Cancel {
-                    id,
-                    reason: reason.map(|reason| (*reason).into()),
-                },
+                Ok(Some(Params { request_id: Some(id), reason, .. })) => {
+                    Triage::Cancel { id, reason: reason.map(|reason| (*reason).into()) }
+                }
                 _ => Triage::Ignore,
             },
             _ => Triage::Ignore,
@@ -138,11 +111,7 @@ fn request(
     method: &str,
     params: Result<Option<Params<'_>>, ParamsError>,
 ) -> Triage {
-    let meta = params
-        .as_ref()
-        .ok()
-        .and_then(Option::as_ref)
-        .and_then(|params| params.meta.as_ref());
+    let meta = params.as_ref().ok().and_then(Option::as_ref).and_then(|params| params.meta.as_ref());
     let version = meta.and_then(|meta| meta.protocol_version.as_deref());
     if let Some(version) = version.filter(|version| *version != PROTOCOL_VERSION) {
         return Triage::Answer(id, unsupported_version(version));
@@ -163,12 +132,9 @@ fn request(
     if !versioned {
         return Triage::Answer(id, missing("io.modelcontextprotocol/protocolVersion"));
     }
-    let Some(mut params) = params.filter(|params| {
-        params
-            .meta
-            .as_ref()
-            .is_some_and(|meta| meta.client_capabilities.is_some())
-    }) else {
+    let Some(mut params) =
+        params.filter(|params| params.meta.as_ref().is_some_and(|meta| meta.client_capabilities.is_some()))
+    else {
         return Triage::Answer(id, missing("io.modelcontextprotocol/clientCapabilities"));
     };
     if discover {
@@ -187,7 +153,7 @@ fn request(
     }
     let again = id.clone();
     match Request::copy(line, id, method, &mut params) {
-        Some(request) => Triage::Serve(Box::new(request)),
+        Some(request) => Triage::Serve(Arc::new(request)),
         None => Triage::Answer(again, missing("io.modelcontextprotocol/clientCapabilities")),
     }
 }
@@ -240,8 +206,6 @@ fn initialize(line: &str) -> Answer {
         #[serde(borrow)]
         protocol_version: Cow<'a, str>,
     }
-    let requested = serde_json::from_str::<Whole<'_>>(line)
-        .ok()
-        .map(|whole| whole.params.protocol_version);
+    let requested = serde_json::from_str::<Whole<'_>>(line).ok().map(|whole| whole.params.protocol_version);
     unsupported_version(requested.as_deref().unwrap_or_default())
 }

@@ -11,7 +11,8 @@ use sansio_mcp::admission::{Admission, Cancelled, ChannelKey, Grant, LaneKey, Pa
 use sansio_mcp::code::wire;
 use sansio_mcp::id::ServingId;
 use sansio_mcp::server::{
-    ErrorReply, Exchange, Method, Progress, Reported, Request, Server, ServerConfig, ServerEvent, Status, Stopped,
+    ErrorReply, Exchange, Method, Progress, Reported, Request, Server, ServerConfig, ServerEvent, Status,
+    Stopped,
 };
 use sansio_mcp::time::{Mono, Now};
 use serde_json::value::RawValue;
@@ -76,7 +77,7 @@ struct Entry {
     serving: ServingId,
     ticket: Option<TicketId>,
     /// Until it is dispatched.
-    request: Option<Box<Request>>,
+    request: Option<Arc<Request>>,
     /// Once it is.
     signal: Option<Arc<Signal>>,
 }
@@ -92,7 +93,7 @@ pub(crate) struct Assigned {
     pub(crate) channel: ChannelId,
     pub(crate) serving: ServingId,
     pub(crate) ticket: Option<TicketId>,
-    pub(crate) request: Box<Request>,
+    pub(crate) request: Arc<Request>,
     pub(crate) signal: Arc<Signal>,
 }
 
@@ -312,7 +313,8 @@ impl HubState {
         self.closing = true;
         for index in 0..self.channels.len() {
             let Some(Some(channel)) = self.channels.get_mut(index) else { continue };
-            let id = ChannelId { index: u32::try_from(index).unwrap_or(u32::MAX), generation: channel.generation };
+            let id =
+                ChannelId { index: u32::try_from(index).unwrap_or(u32::MAX), generation: channel.generation };
             match &mut channel.port {
                 Port::Shared(server) => server.close(now),
                 Port::Single(exchange) => exchange.close(),
@@ -327,7 +329,11 @@ impl HubState {
     // What transports do.
 
     /// Gives the shared port of a channel to `command` and does what comes of it.
-    pub(crate) fn with_server<T>(&mut self, id: ChannelId, command: impl FnOnce(&mut Server) -> T) -> Option<T> {
+    pub(crate) fn with_server<T>(
+        &mut self,
+        id: ChannelId,
+        command: impl FnOnce(&mut Server) -> T,
+    ) -> Option<T> {
         let Port::Shared(server) = &mut self.channel(id)?.port else { return None };
         let done = command(server);
         self.settle(id);
@@ -489,7 +495,7 @@ impl HubState {
         self.congestion(id);
     }
 
-    fn request(&mut self, id: ChannelId, serving: ServingId, request: Box<Request>) {
+    fn request(&mut self, id: ChannelId, serving: ServingId, request: Arc<Request>) {
         let tracked = *request.method() != Method::ToolsList;
         let (ticket, open) = if tracked {
             match self.admission.enter(id.key()) {
@@ -512,7 +518,10 @@ impl HubState {
 
     pub(crate) fn busy(&mut self, id: ChannelId, serving: ServingId) {
         let retry = self.admission.waiting().min(1_000) as u64 + 100;
-        tracing::warn!(code = "SERVER_BUSY", "a request was refused: every slot is taken and the queue is full");
+        tracing::warn!(
+            code = "SERVER_BUSY",
+            "a request was refused: every slot is taken and the queue is full"
+        );
         let reply = crate::server::busy(retry);
         self.respond(id, serving, &reply);
     }
@@ -550,7 +559,9 @@ impl HubState {
                 Grant::OpenGate(ticket) => (ticket, true),
                 Grant::Start(ticket) => (ticket, false),
             };
-            let Some(Some((known, channel, serving))) = self.tickets.get(ticket.index()).copied() else { continue };
+            let Some(Some((known, channel, serving))) = self.tickets.get(ticket.index()).copied() else {
+                continue;
+            };
             debug_assert_eq!(known, ticket);
             if opens {
                 self.inbox.push_back(Dispatch { channel, serving });

@@ -106,7 +106,10 @@ impl<M: Mode> Work<M> {
                         Some(Poll::Pending) => {
                             let late = bound.as_mut().poll(cx).is_ready();
                             if late {
-                                tracing::warn!(code = "CLEANUP_TIMED_OUT", "clean-up was dropped at its bound");
+                                tracing::warn!(
+                                    code = "CLEANUP_TIMED_OUT",
+                                    "clean-up was dropped at its bound"
+                                );
                             }
                             late
                         }
