@@ -496,6 +496,10 @@ impl HubState {
     }
 
     fn request(&mut self, id: ChannelId, serving: ServingId, request: Arc<Request>) {
+        if self.closing {
+            // Nobody will run it.
+            return self.respond(id, serving, &Reply::dropped());
+        }
         let tracked = *request.method() != Method::ToolsList;
         let (ticket, open) = if tracked {
             match self.admission.enter(id.key()) {

@@ -67,12 +67,13 @@ impl<M: Mode> Work<M> {
                         self.replace_stage(Stage::Drain);
                         continue;
                     }
+                    let granted = self.call.signal.is_granted();
                     match contained(|| Pin::new(future).poll(cx)) {
                         Some(Poll::Pending) => {
-                            self.call.signal.register_work(cx.waker());
-                            // A stop or a grant may have come before the registration.
                             let signal = &self.call.signal;
-                            if signal.is_stopped() {
+                            signal.register_work(cx.waker());
+                            // A stop or a grant may have come before the registration: then nobody woke us.
+                            if signal.is_stopped() || signal.is_granted() != granted {
                                 continue;
                             }
                             return Poll::Pending;
