@@ -65,10 +65,9 @@ struct Call {
 impl Call {
     /// The bytes that its attempt adds to those of the engine.
     fn weight(&self) -> usize {
-        let retry = self
-            .retry
-            .as_ref()
-            .map_or(0, |retry| retry.responses.len() + retry.state.as_deref().map_or(0, str::len));
+        let retry = self.retry.as_ref().map_or(0, |retry| {
+            retry.responses.len() + retry.state.as_deref().map_or(0, str::len)
+        });
         self.spec.members.len() + self.spec.meta.len() + retry
     }
 }
@@ -501,8 +500,7 @@ impl Client {
 
     fn arm(&mut self, due: Mono, timer: Timer) {
         let calls = &self.calls;
-        self.timers
-            .arm(due, timer, |at, timer| live(calls, at, timer));
+        self.timers.arm(due, timer, |at, timer| live(calls, at, timer));
     }
 
     fn settle(&mut self) {
@@ -603,7 +601,9 @@ impl Client {
 
     /// The call that a response or progress for the attempt `id` on `stream` belongs to.
     fn owner(&self, stream: StreamId, id: i64) -> Result<Key, Option<PeerViolation>> {
-        if self.config.routing == Routing::PerRequest && stream_of(id) != stream {
+        if self.config.routing == Routing::PerRequest
+            && (stream == StreamId::SHARED || stream_of(id) != stream)
+        {
             return Err(Some(PeerViolation::WrongStream));
         }
         // What comes late for something that is over is dropped silently.
