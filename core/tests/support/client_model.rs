@@ -204,7 +204,7 @@ impl Model {
                 tool: flags % 8 > 0,
                 progress: flags & 0x10 > 0,
                 idle: (flags & 0x60 == 0x60).then(|| 70 * MS + u64::from(flags)),
-                total: (flags & 0x80 > 0).then(|| 150 * MS + u64::from(flags)),
+                total: (flags >= 0xc0).then(|| 150 * MS + u64::from(flags)),
             }),
             Op::Ready => Command::Ready,
             Op::Transmit { pick } if self.shared() && pick < 250 => Command::Transmit(0),

@@ -55,8 +55,8 @@ impl Op {
                 pick,
                 reason: more % 2 == 0,
             },
-            217..=218 => Self::StreamEnd { pick },
-            219..=234 => Self::Time {
+            217 => Self::StreamEnd { pick },
+            218..=234 => Self::Time {
                 by: more,
                 handle: pick % 4 > 0,
             },
