@@ -32,35 +32,35 @@ impl Op {
         let (kind, pick, more) = (bytes.next()?, bytes.next()?, bytes.next()?);
         let aside = more >= 240;
         Some(match kind {
-            0..=39 => Self::Call { flags: more },
-            40..=69 => Self::Ready,
-            70..=114 => Self::Transmit { pick },
-            115..=154 => Self::Respond {
+            0..=34 => Self::Call { flags: more },
+            35..=59 => Self::Ready,
+            60..=99 => Self::Transmit { pick },
+            100..=134 => Self::Respond {
                 pick,
                 reply: more,
                 aside,
             },
-            155..=184 => Self::Progress {
+            135..=149 => Self::Progress {
                 pick,
                 value: more,
                 aside,
             },
-            185..=189 => Self::Stray {
+            150..=152 => Self::Stray {
                 id: pick,
                 progress: more % 2 == 0,
             },
-            190..=194 => Self::Junk { which: more },
-            195..=213 => Self::Answer { pick, how: more },
-            214..=216 => Self::Cancel {
+            153..=155 => Self::Junk { which: more },
+            156..=175 => Self::Answer { pick, how: more },
+            176..=178 => Self::Cancel {
                 pick,
                 reason: more % 2 == 0,
             },
-            217 => Self::StreamEnd { pick },
-            218..=234 => Self::Time {
+            179 => Self::StreamEnd { pick },
+            180..=194 => Self::Time {
                 by: more,
                 handle: pick % 4 > 0,
             },
-            235..=254 => Self::Poll,
+            195..=254 => Self::Poll,
             255 if pick >= 250 => Self::Close,
             255 => Self::Poll,
         })
