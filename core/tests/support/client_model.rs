@@ -275,7 +275,7 @@ impl Model {
                 .map_or(Command::Nothing, |call| Command::Cancel { call, reason }),
             Op::StreamEnd { pick } if self.shared() && pick < 244 => Command::Nothing,
             Op::StreamEnd { pick } => match usize::from(pick) % self.streams.len() {
-                0 if pick < 250 => Command::Nothing,
+                0 if !self.shared() && pick < 250 => Command::Nothing,
                 stream => Command::StreamEnd(stream),
             },
             Op::Time { by, handle } => {
