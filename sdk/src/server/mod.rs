@@ -46,6 +46,7 @@ pub use output::{Json, NoArguments, RawArguments, ToolInput, ToolOutput, Untyped
 pub(crate) use registry::Registry;
 pub(crate) use reply::busy;
 pub use reply::{Answer, Failure, Reply};
+pub use sansio_mcp::model::{CallToolResult, ContentBlock, Icon, ToolAnnotations};
 pub use sansio_mcp::server::{ConfigError, Progress, Request};
 pub use spec::{ToolSpec, schema};
 pub use step::{Generator, Step, Yielder, generator};
