@@ -47,17 +47,22 @@ impl Connection {
 }
 
 impl Port for Connection {
-    fn feed(&self, framer: &mut Framer, chunk: &[u8]) {
+    fn feed(&self, framer: &mut Framer, chunk: &[u8]) -> usize {
         let now = self.hub.now();
-        self.hub.lock().with_server(self.channel, |server| {
+        let unread = self.hub.lock().with_server(self.channel, |server| {
             let mut frames = framer.feed(chunk);
-            while let Some(frame) = frames.next() {
+            // One chunk may ask for more than may be unsent: its rest waits, it is not dropped.
+            while server.wants_input()
+                && let Some(frame) = frames.next()
+            {
                 match frame {
                     Frame::Line(line) => server.handle_message(now, line),
                     Frame::TooLong => server.handle_malformed(now, Malformed::NotJson),
                 }
             }
+            frames.unread()
         });
+        chunk.len() - unread.unwrap_or(0)
     }
 
     fn input_end(&self, framer: &mut Framer) {

@@ -13,8 +13,9 @@ use sansio_mcp::wire::Framer;
 /// may have changed from outside: there is something to send, input is wanted again, everything is finished, or
 /// there is a nearer deadline.
 pub trait Port {
-    /// Bytes were read. Takes every frame that the framer makes of them.
-    fn feed(&self, framer: &mut Framer, chunk: &[u8]);
+    /// Bytes were read. Takes the frames that the framer makes of them, while input is wanted. Returns how many
+    /// bytes were taken; the rest is handed in again once input is wanted.
+    fn feed(&self, framer: &mut Framer, chunk: &[u8]) -> usize;
 
     /// Nothing more will be read. Takes the last line if it had no line end.
     fn input_end(&self, framer: &mut Framer);
@@ -44,8 +45,8 @@ impl<T: Deref> Port for T
 where
     T::Target: Port,
 {
-    fn feed(&self, framer: &mut Framer, chunk: &[u8]) {
-        (**self).feed(framer, chunk);
+    fn feed(&self, framer: &mut Framer, chunk: &[u8]) -> usize {
+        (**self).feed(framer, chunk)
     }
 
     fn input_end(&self, framer: &mut Framer) {

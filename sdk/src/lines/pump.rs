@@ -6,6 +6,7 @@
 
 use std::future::Future;
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -48,6 +49,7 @@ where
         clock,
         framer: Framer::new(line_limit),
         chunk: Vec::new(),
+        unfed: 0..0,
         out: Vec::new(),
         written: 0,
         unflushed: false,
@@ -66,6 +68,8 @@ pub struct Pump<P, R, W> {
     clock: Arc<dyn Clock>,
     framer: Framer,
     chunk: Vec<u8>,
+    /// What of the chunk was read and not taken by the port.
+    unfed: Range<usize>,
     /// A batch, of which the first `written` bytes have been written.
     out: Vec<u8>,
     written: usize,
@@ -149,8 +153,13 @@ where
         if self.stage != Stage::Open || !self.port.wants_input() {
             return Step::Idle;
         }
+        if !self.unfed.is_empty() {
+            return self.feed();
+        }
         if self.chunk.is_empty() {
             self.chunk = vec![0; READ_MIN];
+        } else if self.unfed.end == self.chunk.len() && self.chunk.len() < READ_MAX {
+            self.chunk = vec![0; READ_MAX];
         }
         match Pin::new(&mut self.reader).poll_read(cx, &mut self.chunk) {
             Poll::Pending => Step::Idle,
@@ -161,15 +170,19 @@ where
                 Step::Moved(0)
             }
             Poll::Ready(Ok(n)) => {
-                let n = n.min(self.chunk.len());
-                self.port.feed(&mut self.framer, self.chunk.get(..n).unwrap_or_default());
-                if n == self.chunk.len() && n < READ_MAX {
-                    self.chunk = vec![0; READ_MAX];
-                }
-                Step::Moved(n)
+                self.unfed = 0..n.min(self.chunk.len());
+                self.feed()
             }
             Poll::Ready(Err(error)) => self.failed("read", &error),
         }
+    }
+
+    /// Hands in what was read.
+    fn feed(&mut self) -> Step {
+        let unfed = self.chunk.get(self.unfed.clone()).unwrap_or_default();
+        let taken = self.port.feed(&mut self.framer, unfed);
+        self.unfed.start = self.unfed.end.min(self.unfed.start + taken);
+        Step::Moved(taken)
     }
 
     fn write(&mut self, cx: &mut Context<'_>) -> Step {

@@ -1,0 +1,58 @@
+//! A client that writes and does not read.
+#![allow(clippy::unwrap_used)]
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_io::{AsyncRead, AsyncWrite};
+use sansio_mcp::limits::ServerLimits;
+use sansio_mcp_memory::{Lab, duplex};
+use sansio_mcp_sdk::lines::pump;
+use sansio_mcp_sdk::server::Server;
+use sansio_mcp_sdk::{Engine, Local};
+
+/// One read may hold more requests than there is room for answers. They wait; none is forgotten.
+#[test]
+fn every_request_is_answered_once_the_reader_reads() {
+    const REQUESTS: usize = 500;
+    let lab = Lab::new();
+    let mut limits = ServerLimits::default();
+    limits.congested_bytes = 1024;
+    limits.outgoing_bytes = 2048;
+    let server = Server::<Local>::builder("slow", "1").limits(limits).build().unwrap();
+    let clock = Arc::new(lab.clock());
+    let (engine, driver) = Engine::new(server, clock.clone());
+    lab.spawn(driver);
+    let (mut ours, theirs) = duplex(4096);
+    let (reader, writer) = theirs.split();
+    lab.spawn(pump(engine.connect(), reader, writer, clock, 1 << 20));
+    let answers = lab.run(async {
+        let mut requests = String::new();
+        for id in 0..REQUESTS {
+            requests += &format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"no/such\"}}\n");
+        }
+        let (mut rest, mut answers) = (requests.as_bytes(), Vec::new());
+        // Reads only when it cannot write any more.
+        while answers.iter().filter(|byte| **byte == b'\n').count() < REQUESTS {
+            let wrote = poll_fn(|cx| {
+                let full = Pin::new(&mut ours.writer).poll_write(cx, rest);
+                let mut chunk = [0; 100];
+                match full {
+                    std::task::Poll::Ready(Ok(n)) if n > 0 => std::task::Poll::Ready(n),
+                    _ => Pin::new(&mut ours.reader).poll_read(cx, &mut chunk).map(|read| {
+                        answers.extend_from_slice(&chunk[..read.unwrap()]);
+                        0
+                    }),
+                }
+            })
+            .await;
+            rest = &rest[wrote..];
+        }
+        String::from_utf8(answers).unwrap()
+    });
+    for (id, line) in answers.lines().enumerate() {
+        assert!(line.contains(&format!("\"id\":{id},")), "{id}: {line}");
+        assert!(line.contains("-32601"), "{line}");
+    }
+}
