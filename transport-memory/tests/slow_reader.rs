@@ -4,12 +4,13 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
 use sansio_mcp::limits::ServerLimits;
 use sansio_mcp_memory::{Lab, duplex};
 use sansio_mcp_sdk::lines::pump;
-use sansio_mcp_sdk::server::Server;
+use sansio_mcp_sdk::server::{Context, NoArguments, Server};
 use sansio_mcp_sdk::{Engine, Local};
 
 /// One read may hold more requests than there is room for answers. They wait; none is forgotten.
@@ -55,4 +56,45 @@ fn every_request_is_answered_once_the_reader_reads() {
         assert!(line.contains(&format!("\"id\":{id},")), "{id}: {line}");
         assert!(line.contains("-32601"), "{line}");
     }
+}
+
+/// The waker of a transport whose writer is stuck is still needed after it was used once.
+#[test]
+fn a_server_that_shuts_down_does_not_wait_for_a_reader_that_does_not_read() {
+    let lab = Lab::new();
+    let inner = lab.clone();
+    let server = Server::<Local>::builder("slow", "1")
+        .tool("slow", move |_: NoArguments, _: Context<(), Local>| {
+            let lab = inner.clone();
+            async move {
+                lab.sleep(Duration::from_secs(1)).await;
+                Ok("x".repeat(100_000))
+            }
+        })
+        .build()
+        .unwrap();
+    let clock = Arc::new(lab.clock());
+    let (engine, driver) = Engine::new(server, clock.clone());
+    lab.spawn(driver);
+    let (mut ours, theirs) = duplex(4096);
+    let (reader, writer) = theirs.split();
+    let pump = lab.spawn(pump(engine.connect(), reader, writer, clock, 1 << 20));
+    lab.run(async {
+        // The second answer comes while the first is stuck.
+        for id in 1..3 {
+            let call = format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"slow\",\"_meta\":{{\
+                 \"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\
+                 \"io.modelcontextprotocol/clientCapabilities\":{{}}}}}}}}\n"
+            );
+            let wrote = poll_fn(|cx| Pin::new(&mut ours.writer).poll_write(cx, call.as_bytes())).await;
+            assert_eq!(wrote.unwrap(), call.len());
+            lab.sleep(Duration::from_millis(500)).await;
+        }
+        lab.sleep(Duration::from_secs(5)).await;
+        engine.shutdown();
+        let began = lab.clock().elapsed();
+        pump.await;
+        assert_eq!(lab.clock().elapsed() - began, Duration::from_millis(1500));
+    });
 }

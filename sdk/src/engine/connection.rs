@@ -94,6 +94,10 @@ impl Port for Connection {
         self.hub.lock().server(self.channel).is_none_or(sansio_mcp::server::Server::is_finished)
     }
 
+    fn is_closing(&self) -> bool {
+        self.hub.lock().closing
+    }
+
     fn next_timeout(&self) -> Option<Mono> {
         self.hub.lock().timeout(self.channel)
     }

@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
@@ -29,7 +29,8 @@ pub(super) const BATCH: usize = 64 * 1024;
 pub(super) const BUDGET: usize = 256 * 1024;
 /// What a step costs at least, so that steps without bytes end too.
 const STEP: usize = 1024;
-/// How long the last bytes may take once everything is finished.
+/// How long the last bytes may take once everything is finished, and how long a peer may take nothing once it has
+/// ended its input or the port is closing.
 pub(super) const LINGER: Duration = Duration::from_millis(1500);
 
 /// Moves lines until `port` is finished or the connection is lost.
@@ -53,8 +54,8 @@ where
         out: Vec::new(),
         written: 0,
         unflushed: false,
-        waker: None,
         alarm: None,
+        stuck: None,
         stage: Stage::Open,
     }
 }
@@ -75,9 +76,9 @@ pub struct Pump<P, R, W> {
     written: usize,
     /// Something was written and not flushed.
     unflushed: bool,
-    /// The waker that the port was last given.
-    waker: Option<Waker>,
     alarm: Option<(Mono, Sleep)>,
+    /// The end is near and the peer takes nothing: how long it may go on so.
+    stuck: Option<Sleep>,
     stage: Stage,
 }
 
@@ -196,9 +197,10 @@ where
         if !rest.is_empty() {
             let length = rest.len();
             return match Pin::new(&mut self.writer).poll_write(cx, rest) {
-                Poll::Pending => Step::Idle,
+                Poll::Pending => self.stuck(cx),
                 Poll::Ready(Ok(0)) => self.failed("write", &ErrorKind::WriteZero.into()),
                 Poll::Ready(Ok(n)) => {
+                    self.stuck = None;
                     self.written += n.min(length);
                     self.unflushed = true;
                     Step::Moved(n)
@@ -230,26 +232,33 @@ where
         Step::Idle
     }
 
+    /// The peer takes nothing. That is its own affair, unless it is all that keeps this from its end.
+    fn stuck(&mut self, cx: &mut Context<'_>) -> Step {
+        let ending = self.stage == Stage::InputEnded || self.port.is_closing();
+        if self.stage == Stage::Closing || !ending {
+            return Step::Idle;
+        }
+        let at = self.clock.now().mono + LINGER;
+        let stuck = self.stuck.get_or_insert_with(|| self.clock.sleep_until(at));
+        if stuck.as_mut().poll(cx).is_pending() {
+            return Step::Idle;
+        }
+        self.port.lost("the peer did not take the last bytes in time");
+        self.stage = Stage::Done;
+        Step::Moved(0)
+    }
+
     /// Takes the next batch once the last is written.
     fn fill(&mut self, cx: &mut Context<'_>) {
+        let mut max = 0;
         if self.written == self.out.len() {
             self.out.clear();
             self.out.shrink_to(2 * BATCH);
             self.written = 0;
-        } else {
-            // The port must know whom to wake even while the writer is stuck. That may add a line to the batch.
-            let known = self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
-            if known || self.out.len() >= 2 * BATCH {
-                return;
-            }
+            max = BATCH;
         }
-        let max = BATCH.saturating_sub(self.out.len()).max(1);
-        // Pending or not, what is there is there.
+        // Also while the writer is stuck: the port must know whom to wake. Pending or not, what is there is there.
         let _: Poll<()> = self.port.poll_fill(cx, &mut self.out, max);
-        match &mut self.waker {
-            Some(waker) => waker.clone_from(cx.waker()),
-            None => self.waker = Some(cx.waker().clone()),
-        }
     }
 
     /// Looks at the clock; `Moved` if something was due.

@@ -355,4 +355,8 @@ fn a_stuck_pump_that_moves_to_another_task_is_still_woken() {
     let waker = Waker::from(Arc::new(other.clone()));
     assert!(Pin::new(&mut pump).poll(&mut Context::from_waker(&waker)).is_pending());
     assert!(fake.world().waker.as_ref().is_some_and(|kept| kept.will_wake(&waker)));
+    // A waker that was used is given again.
+    fake.world().waker = None;
+    assert!(fake.poll(&mut pump).is_pending());
+    assert!(fake.world().waker.is_some());
 }

@@ -207,6 +207,19 @@ fn the_end_of_input_stops_what_still_runs_within_two_seconds() {
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 }
 
+/// Its answers fill the pipe and more; the end of input must still be the end.
+#[test]
+fn a_reader_that_never_reads_does_not_keep_a_server_alive() {
+    let mut child = Child::start_unread("bookshop");
+    for id in 0..1000 {
+        child.write(&call(id, "find_book", RUST));
+    }
+    let began = std::time::Instant::now();
+    child.stdin = None;
+    child.ended();
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+}
+
 #[test]
 fn a_client_that_goes_away_takes_the_server_with_it() {
     let mut child = Child::start_unread("bookshop");
