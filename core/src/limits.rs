@@ -66,10 +66,7 @@ pub struct ClientLimits {
 
 impl Default for ClientLimits {
     fn default() -> Self {
-        Self {
-            calls: 65_536,
-            outgoing_bytes: 64 * 1024 * 1024,
-        }
+        Self { calls: 65_536, outgoing_bytes: 64 * 1024 * 1024 }
     }
 }
 

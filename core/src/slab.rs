@@ -20,11 +20,7 @@ pub(crate) type Key = (u32, u32);
 
 impl<T> Slab<T> {
     pub(crate) const fn new() -> Self {
-        Self {
-            entries: Vec::new(),
-            free: Vec::new(),
-            len: 0,
-        }
+        Self { entries: Vec::new(), free: Vec::new(), len: 0 }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -41,10 +37,7 @@ impl<T> Slab<T> {
             index
         } else {
             let index = u32::try_from(self.entries.len()).ok()?;
-            self.entries.push(Entry {
-                generation: 0,
-                value: None,
-            });
+            self.entries.push(Entry { generation: 0, value: None });
             index
         };
         let entry = self.entries.get_mut(index as usize)?;
@@ -55,20 +48,12 @@ impl<T> Slab<T> {
 
     pub(crate) fn get(&self, (index, generation): Key) -> Option<&T> {
         let entry = self.entries.get(index as usize)?;
-        if entry.generation == generation {
-            entry.value.as_ref()
-        } else {
-            None
-        }
+        if entry.generation == generation { entry.value.as_ref() } else { None }
     }
 
     pub(crate) fn get_mut(&mut self, (index, generation): Key) -> Option<&mut T> {
         let entry = self.entries.get_mut(index as usize)?;
-        if entry.generation == generation {
-            entry.value.as_mut()
-        } else {
-            None
-        }
+        if entry.generation == generation { entry.value.as_mut() } else { None }
     }
 
     pub(crate) fn remove(&mut self, (index, generation): Key) -> Option<T> {
@@ -88,14 +73,10 @@ impl<T> Slab<T> {
 
     /// The keys of everything stored, in order of index.
     pub(crate) fn keys(&self) -> impl Iterator<Item = Key> + '_ {
-        self.entries
-            .iter()
-            .enumerate()
-            .filter(|(_, entry)| entry.value.is_some())
-            .map(|(index, entry)| {
-                #[allow(clippy::cast_possible_truncation)] // insert() made every index from a u32
-                (index as u32, entry.generation)
-            })
+        self.entries.iter().enumerate().filter(|(_, entry)| entry.value.is_some()).map(|(index, entry)| {
+            #[allow(clippy::cast_possible_truncation)] // insert() made every index from a u32
+            (index as u32, entry.generation)
+        })
     }
 }
 

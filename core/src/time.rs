@@ -32,10 +32,7 @@ impl Add<Duration> for Mono {
 
     /// Saturates at the end of the clock (584 years).
     fn add(self, after: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_add(u64::try_from(after.as_nanos()).unwrap_or(u64::MAX)),
-        )
+        Self(self.0.saturating_add(u64::try_from(after.as_nanos()).unwrap_or(u64::MAX)))
     }
 }
 

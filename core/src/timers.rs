@@ -16,10 +16,7 @@ pub(crate) struct Timers<K> {
 
 impl<K: Copy + Ord> Timers<K> {
     pub(crate) fn new() -> Self {
-        Self {
-            heap: BinaryHeap::new(),
-            sweep_at: 64,
-        }
+        Self { heap: BinaryHeap::new(), sweep_at: 64 }
     }
 
     /// Adds a deadline. `live` says of any entry whether it is still wanted; those that are not are swept out

@@ -17,15 +17,11 @@ impl ReferenceStateMachine for Model {
     type Transition = Op;
 
     fn init_state() -> BoxedStrategy<Self> {
-        any::<[u8; 2]>()
-            .prop_map(|bytes| Self::new(limits(&mut Bytes(&bytes)).unwrap()))
-            .boxed()
+        any::<[u8; 2]>().prop_map(|bytes| Self::new(limits(&mut Bytes(&bytes)).unwrap())).boxed()
     }
 
     fn transitions(_: &Self) -> BoxedStrategy<Op> {
-        any::<[u8; Op::BYTES]>()
-            .prop_map(|bytes| Op::from_bytes(&mut Bytes(&bytes)).unwrap())
-            .boxed()
+        any::<[u8; Op::BYTES]>().prop_map(|bytes| Op::from_bytes(&mut Bytes(&bytes)).unwrap()).boxed()
     }
 
     fn apply(mut state: Self, op: &Op) -> Self {
@@ -74,11 +70,7 @@ fn end(mut system: System, mut model: Model) {
 }
 
 fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 prop_state_machine! {
@@ -170,15 +162,7 @@ fn polls_decide_nothing(limits: AdmissionLimits, ops: &[(Op, bool)]) {
         while eager.poll() != Outcome::Nothing {}
         while model.run(Command::Poll) != Outcome::Nothing {}
         let [_, slots, waiting, _, tickets, lanes, channels] = eager.facts();
-        let [
-            _,
-            lazy_slots,
-            lazy_waiting,
-            _,
-            lazy_tickets,
-            lazy_lanes,
-            lazy_channels,
-        ] = lazy.facts();
+        let [_, lazy_slots, lazy_waiting, _, lazy_tickets, lazy_lanes, lazy_channels] = lazy.facts();
         assert_eq!(
             [slots, waiting, tickets, lanes, channels],
             [lazy_slots, lazy_waiting, lazy_tickets, lazy_lanes, lazy_channels],
@@ -186,9 +170,7 @@ fn polls_decide_nothing(limits: AdmissionLimits, ops: &[(Op, bool)]) {
         );
     }
     while lazy.poll() != Outcome::Nothing {}
-    eager
-        .grants
-        .retain(|grant| !withdrawn.contains(grant) || lazy.grants.contains(grant));
+    eager.grants.retain(|grant| !withdrawn.contains(grant) || lazy.grants.contains(grant));
     assert_eq!(eager.grants, lazy.grants);
 }
 

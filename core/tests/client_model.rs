@@ -23,11 +23,7 @@ mod client_rules;
 #[path = "support/client_system.rs"]
 mod client_system;
 
-const BINDINGS: [Binding; 3] = [
-    Binding::Shared,
-    Binding::StreamsThatClose,
-    Binding::StreamsThatNotify,
-];
+const BINDINGS: [Binding; 3] = [Binding::Shared, Binding::StreamsThatClose, Binding::StreamsThatNotify];
 
 fn setup() -> impl Strategy<Value = Setup> {
     (prop::sample::select(BINDINGS.to_vec()), 1..6usize).prop_map(|(binding, calls)| Setup { binding, calls })
@@ -42,9 +38,7 @@ impl ReferenceStateMachine for Model {
     }
 
     fn transitions(_: &Self) -> BoxedStrategy<Op> {
-        any::<[u8; Op::BYTES]>()
-            .prop_map(|bytes| Op::from_bytes(&mut Bytes(&bytes)).unwrap())
-            .boxed()
+        any::<[u8; Op::BYTES]>().prop_map(|bytes| Op::from_bytes(&mut Bytes(&bytes)).unwrap()).boxed()
     }
 
     fn apply(mut state: Self, op: &Op) -> Self {
@@ -101,10 +95,7 @@ fn end(mut system: System, mut model: Model) {
     while both(&mut system, Command::Poll) != Seen::Nothing {}
     system.check_empty();
     both(&mut system, Command::Close);
-    let stray = Command::Message {
-        stream: 0,
-        message: client_ops::Message::Junk(0),
-    };
+    let stray = Command::Message { stream: 0, message: client_ops::Message::Junk(0) };
     both(&mut system, stray);
     both(&mut system, Command::Timeout);
     system.check_empty();
@@ -112,11 +103,7 @@ fn end(mut system: System, mut model: Model) {
 }
 
 fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 prop_state_machine! {
@@ -129,10 +116,7 @@ prop_state_machine! {
 /// One soak of a seed; what was seen goes into `seen`, and everything that was answered is returned.
 fn soak(seed: u64, steps: usize, seen: &mut BTreeSet<(Binding, String)>) -> Vec<String> {
     let binding = BINDINGS[usize::try_from(seed % 3).unwrap()];
-    let setup = Setup {
-        binding,
-        calls: 1 + usize::try_from(seed % 5).unwrap(),
-    };
+    let setup = Setup { binding, calls: 1 + usize::try_from(seed % 5).unwrap() };
     let bytes = seeded(seed, steps * Op::BYTES);
     let mut bytes = Bytes(&bytes);
     let (mut model, mut system) = (Model::new(setup), System::new(setup));
@@ -209,10 +193,7 @@ fn a_seeded_soak_sees_every_outcome() {
             Binding::StreamsThatNotify => &["sent cancel", "WrongStream"],
         };
         for what in common.iter().chain(own) {
-            assert!(
-                seen.contains(&(binding, (*what).to_string())),
-                "{binding:?} never saw {what}"
-            );
+            assert!(seen.contains(&(binding, (*what).to_string())), "{binding:?} never saw {what}");
         }
     }
 }
@@ -226,11 +207,7 @@ fn polls_decide_nothing(binding: Binding, ops: &[(Op, bool)]) {
         model.apply(*op);
         let command = model.last.0.clone();
         if command != Command::Poll {
-            assert_eq!(
-                eager.run(model.told, &command),
-                lazy.run(model.told, &command),
-                "{command:?}"
-            );
+            assert_eq!(eager.run(model.told, &command), lazy.run(model.told, &command), "{command:?}");
         }
         while eager.poll() != Seen::Nothing {}
         model.events.clear();
@@ -247,18 +224,12 @@ fn polls_decide_nothing(binding: Binding, ops: &[(Op, bool)]) {
         return;
     }
     let certain = |system: &System| -> Vec<Event> {
-        let events = system
-            .events
-            .iter()
-            .filter(|event| !matches!(event, Event::Progress(..)));
+        let events = system.events.iter().filter(|event| !matches!(event, Event::Progress(..)));
         events.cloned().collect()
     };
     assert_eq!(certain(&eager), certain(&lazy));
     let mut all = eager.events.iter();
-    assert!(
-        lazy.events.iter().all(|event| all.any(|other| other == event)),
-        "out of order"
-    );
+    assert!(lazy.events.iter().all(|event| all.any(|other| other == event)), "out of order");
 }
 
 proptest! {

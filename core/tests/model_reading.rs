@@ -82,10 +82,7 @@ fn null_for_an_optional_member_reads_as_absent() {
 fn structured_content_and_error_data_may_be_null() {
     same::<CallToolResult>(r#"{"resultType":"complete","content":[],"structuredContent":null}"#);
     same::<ErrorObject>(r#"{"code":-32602,"message":"m","data":null}"#);
-    assert_eq!(
-        read::<CallToolResult>(r#"{"content":[]}"#).structured_content,
-        None
-    );
+    assert_eq!(read::<CallToolResult>(r#"{"content":[]}"#).structured_content, None);
 }
 
 #[test]
@@ -110,12 +107,7 @@ fn unknown_kinds_of_content_come_back_verbatim() {
 
 #[test]
 fn the_type_of_content_may_come_anywhere() {
-    let members = [
-        r#""type":"image""#,
-        r#""data":"QQ==""#,
-        r#""mimeType":"a\/b""#,
-        r#""x":1.0e2"#,
-    ];
+    let members = [r#""type":"image""#, r#""data":"QQ==""#, r#""mimeType":"a\/b""#, r#""x":1.0e2"#];
     for at in 0..members.len() {
         let mut order = members.to_vec();
         order.swap(0, at);
@@ -128,10 +120,7 @@ fn the_type_of_content_may_come_anywhere() {
 #[test]
 fn an_error_names_the_members_on_the_way() {
     let error = refusal::<CallToolResult>(r#"{"content":[{"type":"text","text":7}]}"#);
-    assert!(
-        error.starts_with("content: text: invalid type: integer `7`, expected a string"),
-        "{error}"
-    );
+    assert!(error.starts_with("content: text: invalid type: integer `7`, expected a string"), "{error}");
     assert!(error.contains("line 1 column 35"), "{error}");
     let error = refusal::<CallToolResult>(r#"{"content":[{"text":7,"type":"text"}]}"#);
     assert!(
@@ -149,10 +138,7 @@ fn an_error_names_the_members_on_the_way() {
     assert!(error.starts_with("requestId: "), "{error}");
     let error =
         refusal::<InputRequiredResult>(r#"{"resultType":"input_required","inputRequests":{"key":{}}}"#);
-    assert!(
-        error.starts_with("inputRequests: key: missing field `method`"),
-        "{error}"
-    );
+    assert!(error.starts_with("inputRequests: key: missing field `method`"), "{error}");
     assert!(refusal::<CallToolResult>("{}").contains("missing field `content`"));
     assert!(refusal::<Tool>("[]").contains("an object (Tool)"));
 }
@@ -192,54 +178,28 @@ fn questions_keep_their_order() {
     let text = r#"{"resultType":"input_required","inputRequests":{"z":{"method":"m","params":{"b":1,"a":2}},"a":{"method":"n"}}}"#;
     same::<InputRequiredResult>(text);
     let result: InputRequiredResult = read(text);
-    let keys: Vec<&str> = result
-        .input_requests
-        .as_ref()
-        .unwrap()
-        .iter()
-        .map(|(key, _)| key)
-        .collect();
+    let keys: Vec<&str> = result.input_requests.as_ref().unwrap().iter().map(|(key, _)| key).collect();
     assert_eq!(keys, ["z", "a"]);
 }
 
 #[test]
 fn times_to_live_are_read_kindly_and_written_properly() {
-    for (ttl, ms) in [
-        ("-1", 0),
-        ("-0.5", 0),
-        ("0", 0),
-        ("5", 5),
-        ("5.9", 5),
-        ("1e3", 1000),
-        ("-1e300", 0),
-    ] {
+    for (ttl, ms) in [("-1", 0), ("-0.5", 0), ("0", 0), ("5", 5), ("5.9", 5), ("1e3", 1000), ("-1e300", 0)] {
         let list: ListToolsResult = read(&format!(r#"{{"tools":[],"ttlMs":{ttl}}}"#));
         assert_eq!(list.ttl_ms, ms, "{ttl}");
     }
-    assert_eq!(
-        read::<ListToolsResult>(r#"{"tools":[],"ttlMs":18446744073709551615}"#).ttl_ms,
-        u64::MAX
-    );
+    assert_eq!(read::<ListToolsResult>(r#"{"tools":[],"ttlMs":18446744073709551615}"#).ttl_ms, u64::MAX);
     assert!(refusal::<ListToolsResult>(r#"{"tools":[],"ttlMs":"5"}"#).starts_with("ttlMs: "));
     let list: ListToolsResult = read(r#"{"tools":[]}"#);
     assert_eq!((list.ttl_ms, list.cache_scope), (0, CacheScope::Private));
-    assert_eq!(
-        json(&list),
-        r#"{"resultType":"complete","tools":[],"ttlMs":0,"cacheScope":"private"}"#
-    );
+    assert_eq!(json(&list), r#"{"resultType":"complete","tools":[],"ttlMs":0,"cacheScope":"private"}"#);
     assert!(refusal::<ListToolsResult>(r#"{"tools":[],"cacheScope":"Public"}"#).starts_with("cacheScope: "));
 }
 
 #[test]
 fn contents_of_a_resource_are_told_apart() {
-    assert!(matches!(
-        read(r#"{"uri":"u","text":"t"}"#),
-        ResourceContents::Text(_)
-    ));
-    assert!(matches!(
-        read(r#"{"uri":"u","blob":"b","text":null}"#),
-        ResourceContents::Blob(_)
-    ));
+    assert!(matches!(read(r#"{"uri":"u","text":"t"}"#), ResourceContents::Text(_)));
+    assert!(matches!(read(r#"{"uri":"u","blob":"b","text":null}"#), ResourceContents::Blob(_)));
     assert!(refusal::<ResourceContents>(r#"{"uri":"u"}"#).contains("`text` or `blob`"));
     same::<ResourceContents>(r#"{"uri":"u","text":"t","blob":"b"}"#);
     same::<ResourceContents>(r#"{"uri":"u","mimeType":"m","blob":"b","_meta":{ },"x":1.0}"#);

@@ -31,10 +31,7 @@ fn an_input_schema_is_for_objects() {
         ("{}", Err(SchemaError::NotForObjects)),
         (r#"{"type":"array"}"#, Err(SchemaError::NotForObjects)),
         (r#"{"type":["object"]}"#, Err(SchemaError::NotForObjects)),
-        (
-            r#"{"type":"object","type":"object"}"#,
-            Err(SchemaError::NotForObjects),
-        ),
+        (r#"{"type":"object","type":"object"}"#, Err(SchemaError::NotForObjects)),
         (r#"{"Type":"object"}"#, Err(SchemaError::NotForObjects)),
     ] {
         assert_eq!(
@@ -57,10 +54,7 @@ fn numbers_are_written_plainly() {
     same::<Annotations>(r#"{"audience":["user","assistant"],"priority":1}"#);
     same::<Annotations>(r#"{"priority":0.7}"#);
     let progress = ProgressParams::new("t", 50.0).with_total(100.5);
-    assert_eq!(
-        json(&progress),
-        r#"{"progressToken":"t","progress":50,"total":100.5}"#
-    );
+    assert_eq!(json(&progress), r#"{"progressToken":"t","progress":50,"total":100.5}"#);
     assert_eq!(
         written(|out| ProgressParams::new(1, f64::NAN).write(out)),
         r#"{"progressToken":1,"progress":null}"#
@@ -100,9 +94,7 @@ fn members_of_a_result_without_what_the_response_writes() {
         r#""content":[{"type":"text","text":"a"}],"isError":true,"x":[  1]"#
     );
     assert_eq!(result.meta().unwrap().get(), "{\"k\":\n1}");
-    let list = ListToolsResult::new(Vec::new())
-        .with_cache(7, CacheScope::Public)
-        .with_next_cursor("n");
+    let list = ListToolsResult::new(Vec::new()).with_cache(7, CacheScope::Public).with_next_cursor("n");
     assert_eq!(
         written(|out| list.write_members(out)),
         r#""tools":[],"nextCursor":"n","ttlMs":7,"cacheScope":"public""#
@@ -120,18 +112,15 @@ fn written_and_serialised_are_the_same() {
         .with_audience(vec![Role::User])
         .with_priority(0.25)
         .with_last_modified("2026-07-28T00:00:00Z");
-    let mut link = ResourceLink::new("file:///ä", "n")
-        .with_size(u64::MAX)
-        .with_annotations(annotations.clone());
+    let mut link =
+        ResourceLink::new("file:///ä", "n").with_size(u64::MAX).with_annotations(annotations.clone());
     link.extra.insert("q\"\n", raw("null"));
     let schema = InputSchema::new(raw(r#"{"type":"object"}"#)).unwrap();
     let tool = Tool::new("t", schema)
         .with_annotations(ToolAnnotations::default().with_read_only_hint(true))
         .with_icons(vec![Icon::new("data:,"), Icon::new("b")]);
     let result = CallToolResult::new(vec![
-        TextContent::new("\u{0}\u{1f}\u{7f}😀")
-            .with_annotations(annotations)
-            .into(),
+        TextContent::new("\u{0}\u{1f}\u{7f}😀").with_annotations(annotations).into(),
         ContentBlock::image("QQ==", "image/png"),
         ContentBlock::audio("QQ==", "audio/wav"),
         link.into(),
@@ -142,10 +131,7 @@ fn written_and_serialised_are_the_same() {
     let list = ListToolsResult::new(vec![tool]);
     assert_eq!(written(|out| list.write(out)), json(&list));
     let empty = ServerCapabilities::default();
-    assert_eq!(
-        (written(|out| empty.write(out)), json(&empty)),
-        ("{}".into(), "{}".into())
-    );
+    assert_eq!((written(|out| empty.write(out)), json(&empty)), ("{}".into(), "{}".into()));
     let id = CancelledParams::new("\"1\"").with_reason("r");
     assert_eq!(written(|out| id.write(out)), json(&id));
 }
@@ -164,10 +150,7 @@ fn members_behave_like_a_map_that_keeps_order() {
     let mut members: Members<i32> = [("b", 1), ("a", 2), ("b", 3)].into_iter().collect();
     assert_eq!(json(&members), r#"{"b":3,"a":2}"#);
     assert_eq!(members.insert("a", 4), Some(2));
-    assert_eq!(
-        (members.remove("b"), members.remove("b"), members.len()),
-        (Some(3), None, 1)
-    );
+    assert_eq!((members.remove("b"), members.remove("b"), members.len()), (Some(3), None, 1));
     assert_eq!(members.into_iter().collect::<Vec<_>>(), [("a".to_owned(), 4)]);
 }
 

@@ -49,16 +49,8 @@ const COVERED: &[Case] = &[
     ("ListToolsResult", &[], open::<ListToolsResult>),
     ("ListToolsResultResponse", &["result"], open::<ListToolsResult>),
     ("MethodNotFoundError", &[], open::<ErrorObject>),
-    (
-        "MissingRequiredClientCapabilityError",
-        &["error"],
-        open::<ErrorObject>,
-    ),
-    (
-        "MissingRequiredClientCapabilityError",
-        &["error", "data"],
-        open::<MissingRequiredClientCapability>,
-    ),
+    ("MissingRequiredClientCapabilityError", &["error"], open::<ErrorObject>),
+    ("MissingRequiredClientCapabilityError", &["error", "data"], open::<MissingRequiredClientCapability>),
     ("PaginatedRequestParams", &[], open::<PaginatedParams>),
     ("ParseError", &[], open::<ErrorObject>),
     ("ProgressNotification", &["params"], open::<ProgressParams>),
@@ -72,11 +64,7 @@ const COVERED: &[Case] = &[
     ("TextResourceContents", &[], open::<ResourceContents>),
     ("Tool", &[], open::<Tool>),
     ("UnsupportedProtocolVersionError", &["error"], open::<ErrorObject>),
-    (
-        "UnsupportedProtocolVersionError",
-        &["error", "data"],
-        open::<UnsupportedProtocolVersion>,
-    ),
+    ("UnsupportedProtocolVersionError", &["error", "data"], open::<UnsupportedProtocolVersion>),
     // Kinds of content that only sampling has are unknown ones here, and pass through.
     ("ToolResultContent", &[], round::<ContentBlock>),
     ("ToolUseContent", &[], round::<ContentBlock>),
@@ -159,17 +147,10 @@ fn round<T: DeserializeOwned + Serialize>(json: &str) {
 /// The same, and again with a member nobody knows: once in front of the others, once behind them.
 fn open<T: DeserializeOwned + Serialize>(json: &str) {
     round::<T>(json);
-    let inner = json
-        .trim()
-        .strip_prefix('{')
-        .and_then(|json| json.strip_suffix('}'))
-        .expect("an object")
-        .trim();
+    let inner =
+        json.trim().strip_prefix('{').and_then(|json| json.strip_suffix('}')).expect("an object").trim();
     let comma = if inner.is_empty() { "" } else { "," };
-    for with in [
-        format!("{{{UNKNOWN}{comma}{inner}}}"),
-        format!("{{{inner}{comma}{UNKNOWN}}}"),
-    ] {
+    for with in [format!("{{{UNKNOWN}{comma}{inner}}}"), format!("{{{inner}{comma}{UNKNOWN}}}")] {
         round::<T>(&with);
         let value: T = serde_json::from_str(&with).unwrap();
         let again = serde_json::to_string(&value).unwrap();
@@ -184,12 +165,7 @@ fn open<T: DeserializeOwned + Serialize>(json: &str) {
 fn part(json: &str, path: &[&str]) -> String {
     let mut value = RawJson::from_text(json).unwrap();
     for name in path {
-        value = value
-            .parse::<RawMembers>()
-            .unwrap()
-            .get(name)
-            .unwrap_or_else(|| panic!("no {name}"))
-            .clone();
+        value = value.parse::<RawMembers>().unwrap().get(name).unwrap_or_else(|| panic!("no {name}")).clone();
     }
     value.get().to_owned()
 }
@@ -215,20 +191,11 @@ fn examples_come_through() {
 #[test]
 fn every_folder_of_examples_is_accounted_for() {
     let Some(root) = examples() else { return };
-    let found: BTreeSet<String> = fs::read_dir(root)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let found: BTreeSet<String> =
+        fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     let covered: BTreeSet<&str> = COVERED.iter().map(|(folder, ..)| *folder).collect();
     let not_yet: BTreeSet<&str> = NOT_YET.iter().copied().collect();
-    assert!(
-        covered.is_disjoint(&not_yet),
-        "both covered and not: {:?}",
-        covered.intersection(&not_yet)
-    );
-    let listed: BTreeSet<String> = covered
-        .union(&not_yet)
-        .map(|folder| (*folder).to_owned())
-        .collect();
+    assert!(covered.is_disjoint(&not_yet), "both covered and not: {:?}", covered.intersection(&not_yet));
+    let listed: BTreeSet<String> = covered.union(&not_yet).map(|folder| (*folder).to_owned()).collect();
     assert_eq!(found, listed);
 }

@@ -28,11 +28,7 @@ impl Admission {
         let (channel, lane, arrival) = (ticket.channel, ticket.lane, ticket.lane_arrival);
         for effect in step.effects {
             match effect {
-                Effect::JoinQueue => self
-                    .channels
-                    .entry(channel)
-                    .queued
-                    .push_back(&mut self.tickets, index),
+                Effect::JoinQueue => self.channels.entry(channel).queued.push_back(&mut self.tickets, index),
                 Effect::LeaveQueue => {
                     if let Some(channel) = self.channels.get_mut(channel) {
                         channel.queued.remove(&mut self.tickets, index);
@@ -124,9 +120,7 @@ impl Admission {
     fn refresh_lane(&mut self, lane: u32) {
         let first = self.lanes.next(lane);
         let first = first.and_then(|index| Some((self.tickets.get(index)?.arrival, index)));
-        let before = self
-            .lanes
-            .replace_candidate(lane, first.map(|(arrival, _)| arrival));
+        let before = self.lanes.replace_candidate(lane, first.map(|(arrival, _)| arrival));
         self.replace_candidate(before, first);
     }
 

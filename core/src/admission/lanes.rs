@@ -20,10 +20,7 @@ pub struct LaneKey {
 impl LaneKey {
     /// The lane of all calls of a tool.
     pub fn tool(name: impl Into<Box<str>>) -> Self {
-        Self {
-            text: name.into(),
-            computed: None,
-        }
+        Self { text: name.into(), computed: None }
     }
 
     /// The lane of those calls of a tool that compute the same key.
@@ -31,10 +28,7 @@ impl LaneKey {
         let mut text = String::with_capacity(tool.len() + key.len());
         text.push_str(tool);
         text.push_str(key);
-        Self {
-            text: text.into_boxed_str(),
-            computed: Some(tool.len()),
-        }
+        Self { text: text.into_boxed_str(), computed: Some(tool.len()) }
     }
 }
 
@@ -59,10 +53,7 @@ pub(super) struct Lanes {
 
 impl Lanes {
     pub(super) const fn new() -> Self {
-        Self {
-            by_key: BTreeMap::new(),
-            lanes: Slab::new(),
-        }
+        Self { by_key: BTreeMap::new(), lanes: Slab::new() }
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -81,13 +72,8 @@ impl Lanes {
         if let Some(index) = self.by_key.get(&key) {
             return Some(*index);
         }
-        let lane = Lane {
-            key: key.clone(),
-            taken: false,
-            waiters: 0,
-            ready: BTreeMap::new(),
-            candidate: None,
-        };
+        let lane =
+            Lane { key: key.clone(), taken: false, waiters: 0, ready: BTreeMap::new(), candidate: None };
         let (index, _) = self.lanes.insert(lane)?;
         self.by_key.insert(key, index);
         Some(index)
@@ -130,11 +116,7 @@ impl Lanes {
     /// Who takes the lane next, if it is free.
     pub(super) fn next(&self, lane: u32) -> Option<u32> {
         let lane = self.lanes.get(lane)?;
-        if lane.taken {
-            None
-        } else {
-            lane.ready.first_key_value().map(|(_, ticket)| *ticket)
-        }
+        if lane.taken { None } else { lane.ready.first_key_value().map(|(_, ticket)| *ticket) }
     }
 
     /// Notes the candidate of this lane and returns the one before.
@@ -145,10 +127,7 @@ impl Lanes {
 
     /// Forgets a lane that nobody has or waits for.
     pub(super) fn tidy(&mut self, index: u32) {
-        if self
-            .lanes
-            .get(index)
-            .is_some_and(|lane| !lane.taken && lane.waiters == 0)
+        if self.lanes.get(index).is_some_and(|lane| !lane.taken && lane.waiters == 0)
             && let Some(lane) = self.lanes.remove(index)
         {
             self.by_key.remove(&lane.key);

@@ -22,20 +22,13 @@ pub struct AdmissionLimits {
 
 impl AdmissionLimits {
     pub(super) fn check(self) -> Result<Self, ConfigError> {
-        if self.slots == 0 {
-            Err(ConfigError::ZeroSlots)
-        } else {
-            Ok(self)
-        }
+        if self.slots == 0 { Err(ConfigError::ZeroSlots) } else { Ok(self) }
     }
 }
 
 impl Default for AdmissionLimits {
     fn default() -> Self {
-        Self {
-            slots: DEFAULT_SLOTS,
-            queue: DEFAULT_QUEUE,
-        }
+        Self { slots: DEFAULT_SLOTS, queue: DEFAULT_QUEUE }
     }
 }
 

@@ -180,10 +180,7 @@ impl Admission {
     /// [`Misuse`] unless it is [`AtGate`](State::AtGate).
     pub fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Result<Passed, Misuse> {
         let index = self.find(ticket)?;
-        let ready = self
-            .tickets
-            .get(index)
-            .is_some_and(|entry| !self.channels.is_held(entry.channel));
+        let ready = self.tickets.get(index).is_some_and(|entry| !self.channels.is_held(entry.channel));
         let open = lane.as_ref().is_none_or(|key| self.lanes.is_open(key, ready));
         let may_wait = self.waiting < self.limits.queue || self.has_room(index);
         let input = match (open, may_wait) {
@@ -273,17 +270,10 @@ impl Admission {
     /// Takes the next grant, in the order in which they were decided.
     pub fn poll_grant(&mut self) -> Option<Grant> {
         let index = self.due.head()?;
-        let ticket = TicketId {
-            index,
-            generation: self.tickets.generation(index)?,
-        };
+        let ticket = TicketId { index, generation: self.tickets.generation(index)? };
         let step = step(self.tickets.get(index)?.state, Input::Collected);
         self.advance(index, step);
-        Some(if step.next == State::Running {
-            Grant::Start(ticket)
-        } else {
-            Grant::OpenGate(ticket)
-        })
+        Some(if step.next == State::Running { Grant::Start(ticket) } else { Grant::OpenGate(ticket) })
     }
 
     // Facts.
@@ -360,17 +350,9 @@ impl Admission {
     }
 
     fn command(&self, ticket: TicketId, index: u32, input: Input) -> Result<Step, Misuse> {
-        let state = self
-            .tickets
-            .get(index)
-            .map(|entry| entry.state)
-            .ok_or(Misuse::Unknown(ticket))?;
+        let state = self.tickets.get(index).map(|entry| entry.state).ok_or(Misuse::Unknown(ticket))?;
         let step = step(state, input);
-        if step.effects.contains(&Effect::Misuse) {
-            Err(Misuse::WrongState(ticket, state))
-        } else {
-            Ok(step)
-        }
+        if step.effects.contains(&Effect::Misuse) { Err(Misuse::WrongState(ticket, state)) } else { Ok(step) }
     }
 
     fn admit(&mut self, channel: ChannelKey, again: bool) -> Result<Entered, Busy> {
@@ -397,9 +379,6 @@ impl Admission {
         let (index, generation) = self.tickets.insert(ticket).ok_or(Busy)?;
         self.arrivals += 1;
         self.advance(index, step);
-        Ok(Entered {
-            ticket: TicketId { index, generation },
-            at_gate: step.next == State::AtGate,
-        })
+        Ok(Entered { ticket: TicketId { index, generation }, at_gate: step.next == State::AtGate })
     }
 }

@@ -57,13 +57,8 @@ impl<T> Slab<T> {
                 return Some((index, entry.generation));
             }
         }
-        let index = u32::try_from(self.entries.len())
-            .ok()
-            .filter(|index| *index != u32::MAX)?;
-        self.entries.push(Entry {
-            generation: 0,
-            content: Content::Live(value),
-        });
+        let index = u32::try_from(self.entries.len()).ok().filter(|index| *index != u32::MAX)?;
+        self.entries.push(Entry { generation: 0, content: Content::Live(value) });
         self.live += 1;
         Some((index, 0))
     }
@@ -160,10 +155,7 @@ impl List {
     /// `index` must be in no list.
     pub(super) fn push_back<T: Linked>(&mut self, slab: &mut Slab<T>, index: u32) {
         let Some(entry) = slab.get_mut(index) else { return };
-        *entry.links() = Links {
-            prev: self.tail,
-            next: None,
-        };
+        *entry.links() = Links { prev: self.tail, next: None };
         match self.tail.and_then(|tail| slab.get_mut(tail)) {
             Some(last) => last.links().next = Some(index),
             None => self.head = Some(index),
@@ -198,9 +190,7 @@ mod tests {
         assert_eq!(slab.insert('a'), Some((0, 0)));
         assert_eq!(slab.remove(0), Some('a'));
         assert_eq!(slab.insert('b'), Some((0, 1)));
-        slab.entries
-            .iter_mut()
-            .for_each(|entry| entry.generation = u32::MAX);
+        slab.entries.iter_mut().for_each(|entry| entry.generation = u32::MAX);
         assert_eq!(slab.remove(0), Some('b'));
         assert_eq!(slab.remove(0), None);
         assert_eq!(slab.insert('c'), Some((1, 0)));

@@ -162,10 +162,7 @@ pub struct Step {
 impl State {
     /// Whether a ticket in this state counts against the slots.
     pub const fn holds_slot(self) -> bool {
-        matches!(
-            self,
-            Self::GateDue | Self::AtGate | Self::StartDue | Self::Running | Self::Draining
-        )
+        matches!(self, Self::GateDue | Self::AtGate | Self::StartDue | Self::Running | Self::Draining)
     }
 
     /// Whether a ticket in this state keeps others out of its lane.

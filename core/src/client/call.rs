@@ -269,13 +269,7 @@ pub fn step(state: State, input: Input) -> (State, Effect) {
             I::Cancel | I::Deadline | I::Lost => (State::Done, Effect::Finish),
         },
         State::Correcting(count) => match input {
-            I::Corrected => (
-                State::Queued(Count {
-                    corrected: true,
-                    ..count
-                }),
-                Effect::Send,
-            ),
+            I::Corrected => (State::Queued(Count { corrected: true, ..count }), Effect::Send),
             I::Complete
             | I::Failed
             | I::Invalid
@@ -306,10 +300,7 @@ pub fn step(state: State, input: Input) -> (State, Effect) {
 }
 
 fn next_round(count: Count) -> Option<Count> {
-    (count.round < MAX_ROUNDS).then_some(Count {
-        round: count.round + 1,
-        ..count
-    })
+    (count.round < MAX_ROUNDS).then_some(Count { round: count.round + 1, ..count })
 }
 
 #[cfg(test)]

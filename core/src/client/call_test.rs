@@ -85,10 +85,7 @@ fn effect(effect: Effect) -> &'static str {
 
 /// The rows of one kind of state: those in which round or correction change nothing are one row.
 fn rows(kind: &str) -> String {
-    let states: Vec<State> = reachable()
-        .into_iter()
-        .filter(|state| name(*state) == kind)
-        .collect();
+    let states: Vec<State> = reachable().into_iter().filter(|state| name(*state) == kind).collect();
     let mut out = String::new();
     for input in INPUTS {
         let mut seen = BTreeSet::new();
@@ -129,16 +126,8 @@ fn rows(kind: &str) -> String {
 
 #[test]
 fn the_documented_table_is_the_code() {
-    let rendered: String = [
-        "Queued",
-        "InFlight",
-        "AwaitingInput",
-        "BackingOff",
-        "Correcting",
-        "Done",
-    ]
-    .map(rows)
-    .concat();
+    let rendered: String =
+        ["Queued", "InFlight", "AwaitingInput", "BackingOff", "Correcting", "Done"].map(rows).concat();
     crate::table_test::assert_documented(include_str!("call.rs"), &rendered);
 }
 
@@ -215,11 +204,7 @@ fn eight_questions_are_asked_and_a_ninth_is_not() {
             }
             assert!(matches!(effect, Effect::Ask | Effect::Pause));
             asked += 1;
-            let answer = if by == Input::AsksInput {
-                Input::Answered
-            } else {
-                Input::RetryDue
-            };
+            let answer = if by == Input::AsksInput { Input::Answered } else { Input::RetryDue };
             state = step(state, answer).0;
         }
         assert_eq!((asked, attempts, state), (8, 9, State::Done));
@@ -238,10 +223,5 @@ fn a_call_is_corrected_once() {
 
 #[test]
 fn the_round_never_exceeds_eight() {
-    assert!(
-        reachable()
-            .into_iter()
-            .filter_map(count)
-            .all(|count| count.round <= MAX_ROUNDS)
-    );
+    assert!(reachable().into_iter().filter_map(count).all(|count| count.round <= MAX_ROUNDS));
 }

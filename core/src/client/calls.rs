@@ -65,9 +65,10 @@ struct Call {
 impl Call {
     /// The bytes that its attempt adds to those of the engine.
     fn weight(&self) -> usize {
-        let retry = self.retry.as_ref().map_or(0, |retry| {
-            retry.responses.len() + retry.state.as_deref().map_or(0, str::len)
-        });
+        let retry = self
+            .retry
+            .as_ref()
+            .map_or(0, |retry| retry.responses.len() + retry.state.as_deref().map_or(0, str::len));
         self.spec.members.len() + self.spec.meta.len() + retry
     }
 }
@@ -124,9 +125,7 @@ impl Client {
 
     /// What a call is addressed to within its method: the tool.
     pub fn target(&self, call: CallId) -> Option<&str> {
-        self.calls
-            .get(key(call))
-            .and_then(|call| call.spec.target.as_deref())
+        self.calls.get(key(call)).and_then(|call| call.spec.target.as_deref())
     }
 
     /// Where a call stands; `None` when it has finished.
@@ -210,10 +209,7 @@ impl Client {
     pub fn handle_timeout(&mut self, now: Now) {
         self.tick(now);
         while let Some((at, timer)) = self.timers.pop_due(self.clock) {
-            let due = self
-                .calls
-                .get(timer.call)
-                .and_then(|call| call.deadlines.due(timer.why));
+            let due = self.calls.get(timer.call).and_then(|call| call.deadlines.due(timer.why));
             match due {
                 None => {}
                 // It was moved on since it was armed.
@@ -253,10 +249,7 @@ impl Client {
         if self.out.bytes + spec.members.len() + spec.meta.len() > limits.outgoing_bytes {
             return Err(Refused::TooManyBytes);
         }
-        let deadlines = Deadlines {
-            total_left: spec.total,
-            ..Deadlines::default()
-        };
+        let deadlines = Deadlines { total_left: spec.total, ..Deadlines::default() };
         let call = Call {
             state: State::Queued(Count::default()),
             spec,
@@ -372,10 +365,7 @@ impl Client {
         self.out.queued -= 1;
         self.out.bytes -= call.weight();
         let last = !shared && self.config.abandon == Abandon::CloseStream;
-        Some(ClientTransmit {
-            kind: ClientKind::Request(call_id(at)),
-            last,
-        })
+        Some(ClientTransmit { kind: ClientKind::Request(call_id(at)), last })
     }
 
     /// The next event.
@@ -398,9 +388,7 @@ impl Client {
     /// The next deadline. It may turn out to have been moved on; then handling it changes nothing but the
     /// next.
     pub fn poll_timeout(&self) -> Option<ClientDeadline> {
-        self.timers
-            .next()
-            .map(|(at, timer)| ClientDeadline::of(at, timer.why))
+        self.timers.next().map(|(at, timer)| ClientDeadline::of(at, timer.why))
     }
 
     // Below: how.
@@ -479,22 +467,10 @@ impl Client {
             call.deadlines.total = total;
         }
         if let Some(idle) = idle {
-            self.arm(
-                idle,
-                Timer {
-                    call: at,
-                    why: Why::Idle,
-                },
-            );
+            self.arm(idle, Timer { call: at, why: Why::Idle });
         }
         if let Some(total) = total {
-            self.arm(
-                total,
-                Timer {
-                    call: at,
-                    why: Why::Total,
-                },
-            );
+            self.arm(total, Timer { call: at, why: Why::Total });
         }
     }
 
@@ -509,9 +485,7 @@ impl Client {
     }
 
     fn timed_out(&mut self, at: Key, which: Timeout) {
-        self.apply_with(at, Input::Deadline, Some("timed out"), |_| {
-            Outcome::TimedOut(which)
-        });
+        self.apply_with(at, Input::Deadline, Some("timed out"), |_| Outcome::TimedOut(which));
     }
 
     fn apply(&mut self, at: Key, input: Input, outcome: impl FnOnce(&Call) -> Outcome) {
@@ -542,13 +516,7 @@ impl Client {
                 let due = self.clock + retry_pause(round);
                 call.deadlines.retry = Some(due);
                 call.deadlines.idle = None;
-                self.arm(
-                    due,
-                    Timer {
-                        call: at,
-                        why: Why::Retry,
-                    },
-                );
+                self.arm(due, Timer { call: at, why: Why::Retry });
             }
             Effect::Stray => self.violation(PeerViolation::UnknownResponse),
             Effect::Finish => {
@@ -578,10 +546,7 @@ impl Client {
                 self.ids.retire(id);
             }
             self.ends += 1;
-            self.events.push_back(ClientEvent::Finished {
-                call: call_id(at),
-                outcome,
-            });
+            self.events.push_back(ClientEvent::Finished { call: call_id(at), outcome });
             self.settle();
         }
     }
@@ -608,9 +573,7 @@ impl Client {
         }
         // What comes late for something that is over is dropped silently.
         let late = self.ids.was_issued(id);
-        self.ids
-            .owner(id)
-            .ok_or((!late).then_some(PeerViolation::UnknownResponse))
+        self.ids.owner(id).ok_or((!late).then_some(PeerViolation::UnknownResponse))
     }
 
     fn response(&mut self, stream: StreamId, line: &str, response: Response<'_>) {
@@ -621,9 +584,7 @@ impl Client {
         let at = match self.owner(stream, id) {
             Ok(at) => at,
             Err(violation) => {
-                return violation
-                    .into_iter()
-                    .for_each(|violation| self.violation(violation));
+                return violation.into_iter().for_each(|violation| self.violation(violation));
             }
         };
         match response.outcome {
@@ -640,9 +601,7 @@ impl Client {
         }
         match result.result_type.as_deref() {
             None | Some("complete") => {
-                self.apply(at, Input::Complete, |_| {
-                    Outcome::Complete(Answer { line: line.into() })
-                });
+                self.apply(at, Input::Complete, |_| Outcome::Complete(Answer { line: line.into() }));
             }
             Some("input_required") => self.input_required(at, result),
             Some(_) => bad(self, PeerViolation::UnknownResultType),
@@ -653,10 +612,7 @@ impl Client {
         let bad =
             |this: &mut Self, violation| this.apply(at, Input::Invalid, |_| Outcome::BadPeer(violation));
         let Some(call) = self.calls.get(at) else { return };
-        if !matches!(
-            &*call.spec.method,
-            "tools/call" | "prompts/get" | "resources/read"
-        ) {
+        if !matches!(&*call.spec.method, "tools/call" | "prompts/get" | "resources/read") {
             return bad(self, PeerViolation::InputNotAllowed);
         }
         if result.input_requests.is_none() && result.request_state.is_none() {
@@ -670,11 +626,7 @@ impl Client {
             Some(None) => return bad(self, PeerViolation::MalformedResult),
             None => Vec::new(),
         };
-        let input = if questions.is_empty() {
-            Input::SendsState
-        } else {
-            Input::AsksInput
-        };
+        let input = if questions.is_empty() { Input::SendsState } else { Input::AsksInput };
         self.apply(at, input, |_| Outcome::Closed);
         let clock = self.clock;
         let Some(call) = self.calls.get_mut(at) else {
@@ -689,19 +641,12 @@ impl Client {
             self.ids.retire(id);
         }
         let state = result.request_state.as_deref().map(Into::into);
-        call.retry = Some(Retry {
-            responses: Vec::new(),
-            state,
-        });
+        call.retry = Some(Retry { responses: Vec::new(), state });
         if input == Input::AsksInput {
             // The ball is ours: neither deadline runs while a person thinks.
             call.deadlines.idle = None;
             call.deadlines.total_left = call.deadlines.total.take().map(|total| total.since(clock));
-            self.events.push_back(ClientEvent::InputRequired {
-                call: call_id(at),
-                round,
-                questions,
-            });
+            self.events.push_back(ClientEvent::InputRequired { call: call_id(at), round, questions });
         }
         self.settle();
     }
@@ -714,9 +659,7 @@ impl Client {
                 data: error.data.map(|data| data.get().into()),
             })
         };
-        let next = (error.code == wire::UNSUPPORTED_VERSION)
-            .then(|| self.mutual(at, error))
-            .flatten();
+        let next = (error.code == wire::UNSUPPORTED_VERSION).then(|| self.mutual(at, error)).flatten();
         let Some(next) = next else {
             return self.apply(at, Input::Failed, outcome);
         };
@@ -773,11 +716,7 @@ impl Client {
             return self.violation(PeerViolation::UnknownToken);
         }
         let rises = call.last_progress.is_none_or(|last| progress > last);
-        let input = if rises {
-            Input::Progress
-        } else {
-            Input::StaleProgress
-        };
+        let input = if rises { Input::Progress } else { Input::StaleProgress };
         let (state, effect) = step(call.state, input);
         call.state = state;
         if effect != Effect::PassOn {
@@ -787,12 +726,7 @@ impl Client {
         // The timer armed earlier finds the deadline moved on and arms itself again.
         call.deadlines.idle = call.spec.idle.map(|idle| clock + idle);
         let message = params.message.as_ref().map(|message| (**message).into());
-        let event = ClientEvent::Progress {
-            call: call_id(at),
-            progress,
-            total: params.total,
-            message,
-        };
+        let event = ClientEvent::Progress { call: call_id(at), progress, total: params.total, message };
         // Never in place of an earlier attempt's: what happened in between would come out of order.
         let newest = call
             .newest
@@ -813,10 +747,7 @@ fn questions(raw: &str) -> Option<Vec<Question>> {
     let requests: crate::model::InputRequests = serde_json::from_str(raw).ok()?;
     let questions = requests.iter().map(|(key, request)| {
         let request = serde_json::to_string(request).ok()?;
-        Some(Question {
-            key: key.into(),
-            request: request.into(),
-        })
+        Some(Question { key: key.into(), request: request.into() })
     });
     questions.collect()
 }
@@ -824,9 +755,7 @@ fn questions(raw: &str) -> Option<Vec<Question>> {
 /// Whether an armed deadline is still wanted. An idle deadline is moved on with every progress; the entry
 /// armed first stands for all of its moves.
 fn live(calls: &Slab<Call>, at: Mono, timer: Timer) -> bool {
-    let due = calls
-        .get(timer.call)
-        .and_then(|call| call.deadlines.due(timer.why));
+    let due = calls.get(timer.call).and_then(|call| call.deadlines.due(timer.why));
     match timer.why {
         Why::Idle => due.is_some_and(|due| due >= at),
         Why::Total | Why::Retry => due == Some(at),

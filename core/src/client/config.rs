@@ -119,10 +119,7 @@ impl ClientConfigBuilder {
             return Err(ConfigError::new("limits.calls", "is zero: no call could be made"));
         }
         if self.limits.outgoing_bytes == 0 {
-            return Err(ConfigError::new(
-                "limits.outgoing_bytes",
-                "is zero: no call could be made",
-            ));
+            return Err(ConfigError::new("limits.outgoing_bytes", "is zero: no call could be made"));
         }
         if self.versions.is_empty() || u8::try_from(self.versions.len()).is_err() {
             return Err(ConfigError::new("versions", "names none, or more than 255"));
@@ -148,10 +145,7 @@ impl ClientConfigBuilder {
             }
             meta.extend_from_slice(b",\"io.modelcontextprotocol/clientCapabilities\":");
             meta.extend_from_slice(capabilities.as_bytes());
-            Revision {
-                version,
-                meta: meta.into(),
-            }
+            Revision { version, meta: meta.into() }
         });
         Ok(ClientConfig {
             routing: self.routing,

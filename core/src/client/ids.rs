@@ -20,11 +20,7 @@ pub(super) struct Issued {
 impl Issued {
     /// Ids start at 1: some peers mistake 0 for absent.
     pub(super) fn new() -> Self {
-        Self {
-            base: 1,
-            window: VecDeque::new(),
-            old: BTreeMap::new(),
-        }
+        Self { base: 1, window: VecDeque::new(), old: BTreeMap::new() }
     }
 
     /// Issues the next id.
@@ -85,10 +81,7 @@ mod tests {
     #[test]
     fn ids_are_issued_in_order_from_one() {
         let mut ids = Issued::new();
-        assert_eq!(
-            [ids.issue((0, 0)), ids.issue((1, 0)), ids.issue((2, 0))],
-            [1, 2, 3]
-        );
+        assert_eq!([ids.issue((0, 0)), ids.issue((1, 0)), ids.issue((2, 0))], [1, 2, 3]);
         assert!(ids.was_issued(1) && ids.was_issued(3));
         assert!(!ids.was_issued(0) && !ids.was_issued(4) && !ids.was_issued(-1) && !ids.was_issued(i64::MIN));
         ids.retire(2);

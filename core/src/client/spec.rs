@@ -204,10 +204,6 @@ fn object_members(object: Vec<u8>, what: &'static str) -> Result<Vec<u8>, Refuse
     if let Some(key) = reserved.iter().find(|key| members.contains_key(**key)) {
         return Err(Refused::Reserved(key));
     }
-    let inner = text
-        .trim()
-        .strip_prefix('{')
-        .and_then(|text| text.strip_suffix('}'))
-        .unwrap_or_default();
+    let inner = text.trim().strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or_default();
     Ok(inner.trim().as_bytes().to_vec())
 }

@@ -74,10 +74,7 @@ open_object! {
 impl CallToolResult {
     /// A result of these pieces of content.
     pub fn new(content: Vec<ContentBlock>) -> Self {
-        Self {
-            content,
-            ..Self::default()
-        }
+        Self { content, ..Self::default() }
     }
 
     /// One text.
@@ -87,10 +84,7 @@ impl CallToolResult {
 
     /// The tool failed, for this reason. The model reads it and may try again with other arguments.
     pub fn error(text: impl Into<String>) -> Self {
-        Self {
-            is_error: Some(true),
-            ..Self::text(text)
-        }
+        Self { is_error: Some(true), ..Self::text(text) }
     }
 
     /// A structured value, and its JSON as a text for clients that only read those (server/tools, "Structured
@@ -100,10 +94,7 @@ impl CallToolResult {
     /// When the value cannot be serialised.
     pub fn structured(value: &(impl Serialize + ?Sized)) -> Result<Self, serde_json::Error> {
         let value = RawJson::from_value(value)?;
-        Ok(Self {
-            structured_content: Some(value.clone()),
-            ..Self::text(value.get())
-        })
+        Ok(Self { structured_content: Some(value.clone()), ..Self::text(value.get()) })
     }
 
     /// Whether the tool failed.

@@ -21,12 +21,7 @@ open_object! {
 impl CancelledParams {
     /// Cancels a request, without a reason.
     pub fn new(request_id: impl Into<RequestId>) -> Self {
-        Self {
-            request_id: request_id.into(),
-            reason: None,
-            meta: None,
-            extra: super::RawMembers::new(),
-        }
+        Self { request_id: request_id.into(), reason: None, meta: None, extra: super::RawMembers::new() }
     }
 }
 

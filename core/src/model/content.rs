@@ -23,12 +23,7 @@ open_object! {
 impl TextContent {
     /// A text without hints.
     pub fn new(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            annotations: None,
-            meta: None,
-            extra: RawMembers::new(),
-        }
+        Self { text: text.into(), annotations: None, meta: None, extra: RawMembers::new() }
     }
 }
 

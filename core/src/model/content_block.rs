@@ -163,9 +163,7 @@ impl<'de> Visitor<'de> for Wire {
                 ahead.push(name, value);
                 continue;
             }
-            let kind = map
-                .next_value_seed(Name::<Kind>(PhantomData))
-                .map_err(|error| at("type", error))?;
+            let kind = map.next_value_seed(Name::<Kind>(PhantomData)).map_err(|error| at("type", error))?;
             return match kind {
                 Ok(Kind::Text) => TextContent::read(Source::after_tag(map, ahead)).map(ContentBlock::Text),
                 Ok(Kind::Image) => ImageContent::read(Source::after_tag(map, ahead)).map(ContentBlock::Image),
@@ -187,10 +185,7 @@ fn unknown<'de, A: MapAccess<'de>>(
     mut members: RawMembers,
     kind: &str,
 ) -> Result<ContentBlock, A::Error> {
-    members.push(
-        "type".into(),
-        RawJson::from_value(kind).map_err(de::Error::custom)?,
-    );
+    members.push("type".into(), RawJson::from_value(kind).map_err(de::Error::custom)?);
     while let Some(name) = map.next_key::<String>()? {
         let value = map.next_value().map_err(|error| at(&name, error))?;
         members.push(name, value);
@@ -198,7 +193,5 @@ fn unknown<'de, A: MapAccess<'de>>(
     if let Some(name) = members.repeated() {
         return Err(de::Error::custom(format_args!("duplicate field `{name}`")));
     }
-    RawJson::from_value(&members)
-        .map(ContentBlock::Unknown)
-        .map_err(de::Error::custom)
+    RawJson::from_value(&members).map(ContentBlock::Unknown).map_err(de::Error::custom)
 }

@@ -23,12 +23,7 @@ open_object! {
 impl ErrorObject {
     /// An error without data.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            data: None,
-            extra: RawMembers::new(),
-        }
+        Self { code, message: message.into(), data: None, extra: RawMembers::new() }
     }
 }
 
@@ -50,11 +45,7 @@ open_object! {
 impl UnsupportedProtocolVersion {
     /// The revisions spoken, and the one asked for.
     pub fn new(supported: Vec<String>, requested: impl Into<String>) -> Self {
-        Self {
-            supported,
-            requested: requested.into(),
-            extra: RawMembers::new(),
-        }
+        Self { supported, requested: requested.into(), extra: RawMembers::new() }
     }
 }
 
@@ -69,9 +60,6 @@ open_object! {
 impl MissingRequiredClientCapability {
     /// The capabilities needed.
     pub fn new(required_capabilities: ClientCapabilities) -> Self {
-        Self {
-            required_capabilities,
-            extra: RawMembers::new(),
-        }
+        Self { required_capabilities, extra: RawMembers::new() }
     }
 }

@@ -69,13 +69,7 @@ open_object! {
 impl Icon {
     /// The picture at a URL.
     pub fn new(src: impl Into<String>) -> Self {
-        Self {
-            src: src.into(),
-            mime_type: None,
-            sizes: None,
-            theme: None,
-            extra: RawMembers::new(),
-        }
+        Self { src: src.into(), mime_type: None, sizes: None, theme: None, extra: RawMembers::new() }
     }
 }
 

@@ -58,11 +58,7 @@ open_object! {
 impl InputRequest {
     /// A question without params.
     pub fn new(method: impl Into<String>) -> Self {
-        Self {
-            method: method.into(),
-            params: None,
-            extra: RawMembers::new(),
-        }
+        Self { method: method.into(), params: None, extra: RawMembers::new() }
     }
 }
 

@@ -31,10 +31,7 @@ open_object! {
 impl ListToolsResult {
     /// The only page, which may not be cached.
     pub fn new(tools: Vec<Tool>) -> Self {
-        Self {
-            tools,
-            ..Self::default()
-        }
+        Self { tools, ..Self::default() }
     }
 
     /// Sets how long, in milliseconds, and for whom the result may be cached.

@@ -133,10 +133,7 @@ mod tests {
         let [a, b] = ["1.0", "1.00"].map(|text| RawJson::from_text(text).unwrap());
         assert_eq!(a, a.clone());
         assert_ne!(a, b);
-        assert_eq!(
-            a.parse::<f64>().unwrap().to_string(),
-            b.parse::<f64>().unwrap().to_string()
-        );
+        assert_eq!(a.parse::<f64>().unwrap().to_string(), b.parse::<f64>().unwrap().to_string());
     }
 
     #[test]

@@ -90,12 +90,7 @@ open_object! {
 impl EmbeddedResource {
     /// These contents.
     pub fn new(resource: impl Into<ResourceContents>) -> Self {
-        Self {
-            resource: resource.into(),
-            annotations: None,
-            meta: None,
-            extra: RawMembers::new(),
-        }
+        Self { resource: resource.into(), annotations: None, meta: None, extra: RawMembers::new() }
     }
 }
 
@@ -148,37 +143,16 @@ impl Serialize for ResourceContents {
 
 impl<'de> Deserialize<'de> for ResourceContents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let AnyContents {
-            uri,
-            mime_type,
-            text,
-            blob,
-            meta,
-            mut extra,
-        } = AnyContents::deserialize(deserializer)?;
+        let AnyContents { uri, mime_type, text, blob, meta, mut extra } =
+            AnyContents::deserialize(deserializer)?;
         match (text, blob) {
             (Some(text), blob) => {
                 if let Some(blob) = blob {
-                    extra.push(
-                        "blob".into(),
-                        RawJson::from_value(&blob).map_err(|error| at("blob", error))?,
-                    );
+                    extra.push("blob".into(), RawJson::from_value(&blob).map_err(|error| at("blob", error))?);
                 }
-                Ok(Self::Text(TextResourceContents {
-                    uri,
-                    mime_type,
-                    text,
-                    meta,
-                    extra,
-                }))
+                Ok(Self::Text(TextResourceContents { uri, mime_type, text, meta, extra }))
             }
-            (None, Some(blob)) => Ok(Self::Blob(BlobResourceContents {
-                uri,
-                mime_type,
-                blob,
-                meta,
-                extra,
-            })),
+            (None, Some(blob)) => Ok(Self::Blob(BlobResourceContents { uri, mime_type, blob, meta, extra })),
             (None, None) => Err(de::Error::custom("missing field `text` or `blob`")),
         }
     }
@@ -212,13 +186,7 @@ open_object! {
 impl TextResourceContents {
     /// The text at a URI.
     pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            mime_type: None,
-            text: text.into(),
-            meta: None,
-            extra: RawMembers::new(),
-        }
+        Self { uri: uri.into(), mime_type: None, text: text.into(), meta: None, extra: RawMembers::new() }
     }
 }
 
@@ -246,13 +214,7 @@ open_object! {
 impl BlobResourceContents {
     /// The bytes, in base64, at a URI.
     pub fn new(uri: impl Into<String>, blob: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            mime_type: None,
-            blob: blob.into(),
-            meta: None,
-            extra: RawMembers::new(),
-        }
+        Self { uri: uri.into(), mime_type: None, blob: blob.into(), meta: None, extra: RawMembers::new() }
     }
 }
 

@@ -106,11 +106,7 @@ impl OutputSchema {
     /// # Errors
     /// When it is not an object.
     pub fn new(schema: RawJson) -> Result<Self, SchemaError> {
-        if schema.is_object() {
-            Ok(Self(schema))
-        } else {
-            Err(SchemaError::NotAnObject)
-        }
+        if schema.is_object() { Ok(Self(schema)) } else { Err(SchemaError::NotAnObject) }
     }
 }
 
@@ -132,9 +128,7 @@ impl<'de> Deserialize<'de> for ForObjects {
                     if name == "type" {
                         types += 1;
                         objects += usize::from(
-                            map.next_value::<RawJson>()?
-                                .parse()
-                                .is_ok_and(|kind: String| kind == "object"),
+                            map.next_value::<RawJson>()?.parse().is_ok_and(|kind: String| kind == "object"),
                         );
                     } else {
                         map.next_value::<de::IgnoredAny>()?;

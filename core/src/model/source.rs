@@ -49,23 +49,13 @@ pub(super) struct Source<A> {
 impl<'de, A: MapAccess<'de>> Source<A> {
     #[inline]
     pub(super) fn new(map: A) -> Self {
-        Self {
-            map,
-            ahead: RawMembers::new().into_iter(),
-            value: None,
-            tagged: false,
-        }
+        Self { map, ahead: RawMembers::new().into_iter(), value: None, tagged: false }
     }
 
     /// An object whose tag, and the members before it, have been read.
     #[inline]
     pub(super) fn after_tag(map: A, ahead: RawMembers) -> Self {
-        Self {
-            map,
-            ahead: ahead.into_iter(),
-            value: None,
-            tagged: true,
-        }
+        Self { map, ahead: ahead.into_iter(), value: None, tagged: true }
     }
 
     #[inline]
@@ -85,11 +75,7 @@ impl<'de, A: MapAccess<'de>> Source<A> {
             Some(raw) => raw.parse().map_err(|error| {
                 // The position would be one within this value.
                 let text = alloc::string::ToString::to_string(&error);
-                at(
-                    name,
-                    text.rsplit_once(" at line ")
-                        .map_or(text.as_str(), |(said, _)| said),
-                )
+                at(name, text.rsplit_once(" at line ").map_or(text.as_str(), |(said, _)| said))
             }),
         }
     }
@@ -107,17 +93,11 @@ impl<'de, A: MapAccess<'de>> Source<A> {
             return Err(de::Error::duplicate_field(name));
         }
         // Only what somebody read ahead is buffered, and that stops before the tag.
-        self.map
-            .next_value_seed(Tag(expected))
-            .map_err(|error| at(name, error))
+        self.map.next_value_seed(Tag(expected)).map_err(|error| at(name, error))
     }
 
     pub(super) fn tagged(&self, name: &'static str) -> Result<(), A::Error> {
-        if self.tagged {
-            Ok(())
-        } else {
-            Err(de::Error::missing_field(name))
-        }
+        if self.tagged { Ok(()) } else { Err(de::Error::missing_field(name)) }
     }
 }
 
@@ -137,11 +117,7 @@ impl Visitor<'_> for Tag<'_> {
         write!(f, "the string {:?}", self.0)
     }
     fn visit_str<E: de::Error>(self, found: &str) -> Result<(), E> {
-        if found == self.0 {
-            Ok(())
-        } else {
-            Err(E::invalid_value(de::Unexpected::Str(found), &self))
-        }
+        if found == self.0 { Ok(()) } else { Err(E::invalid_value(de::Unexpected::Str(found), &self)) }
     }
 }
 

@@ -49,10 +49,7 @@ impl Tool {
 
     /// The name to show to people.
     pub fn display_name(&self) -> &str {
-        let hint = self
-            .annotations
-            .as_ref()
-            .and_then(|annotations| annotations.title.as_deref());
+        let hint = self.annotations.as_ref().and_then(|annotations| annotations.title.as_deref());
         self.title.as_deref().or(hint).unwrap_or(&self.name)
     }
 }

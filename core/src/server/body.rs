@@ -63,11 +63,7 @@ pub struct ErrorReply<'a> {
 impl<'a> ErrorReply<'a> {
     /// An error without data.
     pub fn new(code: i64, message: &'a str) -> Self {
-        Self {
-            code,
-            message,
-            data: None,
-        }
+        Self { code, message, data: None }
     }
 }
 

@@ -137,9 +137,7 @@ impl Server {
 
     /// Whether a request may still be answered.
     pub fn is_running(&self, serving: ServingId) -> bool {
-        self.live
-            .get(key(serving))
-            .is_some_and(|serving| serving.state() == State::Running)
+        self.live.get(key(serving)).is_some_and(|serving| serving.state() == State::Running)
     }
 
     // World in.
@@ -236,9 +234,7 @@ impl Server {
         serving: ServingId,
         result: &(impl ResultBody + ?Sized),
     ) -> Result<Result<(), EncodeError>, Misuse> {
-        self.with(serving, |config, request| {
-            request.respond(&config.server_info, result)
-        })
+        self.with(serving, |config, request| request.respond(&config.server_info, result))
     }
 
     /// Answers a request with an error.
@@ -303,9 +299,7 @@ impl Server {
 
     /// The next deadline. There is none when no request is left for it to stop.
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        self.grace
-            .filter(|_| !self.live.is_empty())
-            .map(Deadline::HalfCloseGrace)
+        self.grace.filter(|_| !self.live.is_empty()).map(Deadline::HalfCloseGrace)
     }
 
     // Below: how.
@@ -333,10 +327,7 @@ impl Server {
             return;
         };
         self.by_id.insert(id, at);
-        self.events.push_back(ServerEvent::Request {
-            serving: serving_id(at),
-            request,
-        });
+        self.events.push_back(ServerEvent::Request { serving: serving_id(at), request });
     }
 
     fn cancelled(&mut self, id: &RequestId, reason: Option<Box<str>>) {
@@ -363,10 +354,7 @@ impl Server {
             Ended::Stop => {
                 self.forget(at);
                 self.stops += 1;
-                self.events.push_back(ServerEvent::Stopped {
-                    serving: serving_id(at),
-                    why: why(),
-                });
+                self.events.push_back(ServerEvent::Stopped { serving: serving_id(at), why: why() });
             }
             Ended::Withdrawn => self.forget(at),
             Ended::No => {}

@@ -23,10 +23,7 @@ pub struct ConfigError {
 impl ConfigError {
     /// A refusal that names `field`.
     pub fn new(field: &'static str, why: impl Into<String>) -> Self {
-        Self {
-            field,
-            why: why.into(),
-        }
+        Self { field, why: why.into() }
     }
 }
 
@@ -71,9 +68,7 @@ impl ServerConfig {
 
     /// Whether requests of this method reach the application.
     pub fn serves(&self, method: &str) -> bool {
-        self.methods
-            .binary_search_by(|known| (**known).cmp(method))
-            .is_ok()
+        self.methods.binary_search_by(|known| (**known).cmp(method)).is_ok()
     }
 }
 
@@ -120,22 +115,13 @@ impl ServerConfigBuilder {
         }
         let limits = self.limits;
         if limits.in_flight == 0 {
-            return Err(ConfigError::new(
-                "limits.in_flight",
-                "is zero: no request could be accepted",
-            ));
+            return Err(ConfigError::new("limits.in_flight", "is zero: no request could be accepted"));
         }
         if limits.congested_bytes == 0 {
-            return Err(ConfigError::new(
-                "limits.congested_bytes",
-                "is zero: no work could start",
-            ));
+            return Err(ConfigError::new("limits.congested_bytes", "is zero: no work could start"));
         }
         if limits.outgoing_bytes < limits.congested_bytes {
-            return Err(ConfigError::new(
-                "limits.outgoing_bytes",
-                "is less than limits.congested_bytes",
-            ));
+            return Err(ConfigError::new("limits.outgoing_bytes", "is less than limits.congested_bytes"));
         }
         let mut methods = self.methods;
         for method in &methods {
@@ -143,10 +129,7 @@ impl ServerConfigBuilder {
                 return Err(ConfigError::new("method", "is empty"));
             }
             if &**method == "server/discover" || method.starts_with("notifications/") {
-                return Err(ConfigError::new(
-                    "method",
-                    alloc::format!("{method} is the engine's own"),
-                ));
+                return Err(ConfigError::new("method", alloc::format!("{method} is the engine's own")));
             }
         }
         if self.capabilities.tools.is_some() {
@@ -155,10 +138,7 @@ impl ServerConfigBuilder {
         methods.sort_unstable();
         if let Some(pair) = methods.windows(2).find(|pair| pair.first() == pair.last()) {
             let name = pair.first().map(ToString::to_string).unwrap_or_default();
-            return Err(ConfigError::new(
-                "method",
-                alloc::format!("{name} is there twice"),
-            ));
+            return Err(ConfigError::new("method", alloc::format!("{name} is there twice")));
         }
         let encode = |field, value: Result<String, serde_json::Error>| {
             value.map_err(|error| ConfigError::new(field, error.to_string()))
@@ -183,11 +163,6 @@ impl ServerConfigBuilder {
         });
         super::body::server_info(&mut discover, &server_info);
         discover.extend_from_slice(b"}}");
-        Ok(ServerConfig {
-            server_info: server_info.into(),
-            discover: discover.into(),
-            methods,
-            limits,
-        })
+        Ok(ServerConfig { server_info: server_info.into(), discover: discover.into(), methods, limits })
     }
 }

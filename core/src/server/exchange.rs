@@ -170,32 +170,17 @@ mod tests {
             let queued =
                 |(input, effect): &&(Input, Effect)| *input == Input::Respond && *effect == Effect::Queue;
             assert!(trace.iter().filter(queued).count() <= 1, "{trace:?}");
-            let taken = trace
-                .iter()
-                .filter(|(i, e)| *i == Input::Taken && *e != Effect::Misuse)
-                .count();
+            let taken = trace.iter().filter(|(i, e)| *i == Input::Taken && *e != Effect::Misuse).count();
             assert!(taken <= 1, "{trace:?}");
-            let stops = trace
-                .iter()
-                .filter(|(_, e)| *e == Effect::WithdrawAndStop)
-                .count();
+            let stops = trace.iter().filter(|(_, e)| *e == Effect::WithdrawAndStop).count();
             let answered = trace.iter().position(|entry| queued(&entry));
-            assert!(
-                stops + answered.iter().count() <= 1,
-                "stopped and answered: {trace:?}"
-            );
-            let silent = trace
-                .iter()
-                .position(|(i, _)| matches!(i, Input::PeerCancelled | Input::StreamEnded));
+            assert!(stops + answered.iter().count() <= 1, "stopped and answered: {trace:?}");
+            let silent =
+                trace.iter().position(|(i, _)| matches!(i, Input::PeerCancelled | Input::StreamEnded));
             if let Some(at) = silent {
+                assert!(trace[at + 1..].iter().all(|(_, e)| *e != Effect::Queue), "{trace:?}");
                 assert!(
-                    trace[at + 1..].iter().all(|(_, e)| *e != Effect::Queue),
-                    "{trace:?}"
-                );
-                assert!(
-                    trace[at + 1..]
-                        .iter()
-                        .all(|(i, e)| *i != Input::Taken || *e == Effect::Misuse),
+                    trace[at + 1..].iter().all(|(i, e)| *i != Input::Taken || *e == Effect::Misuse),
                     "nothing is taken after a cancel: {trace:?}"
                 );
             }

@@ -51,10 +51,7 @@ impl Outbox {
         }
         one_line(self.bytes.get_mut(start..).unwrap_or_default());
         self.progress += usize::from(kind == Kind::Progress);
-        self.marks.push_back(Mark {
-            len: self.bytes.len() - start,
-            kind,
-        });
+        self.marks.push_back(Mark { len: self.bytes.len() - start, kind });
         Ok(())
     }
 
@@ -70,10 +67,7 @@ impl Outbox {
         let start = self.bytes.len();
         write(&mut self.bytes);
         self.progress += 1;
-        self.marks.push_back(Mark {
-            len: self.bytes.len() - start,
-            kind: Kind::Progress,
-        });
+        self.marks.push_back(Mark { len: self.bytes.len() - start, kind: Kind::Progress });
         replace
     }
 

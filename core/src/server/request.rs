@@ -79,11 +79,7 @@ impl Request {
             protocol_version: text(meta.protocol_version.as_ref()?),
             client_info: meta.client_info.as_ref().map(raw),
             client_capabilities: raw(meta.client_capabilities.as_ref()?),
-            meta: meta
-                .other
-                .iter()
-                .map(|(key, value)| (text(key), raw(value)))
-                .collect(),
+            meta: meta.other.iter().map(|(key, value)| (text(key), raw(value))).collect(),
             line: line.into(),
         })
     }
@@ -149,10 +145,7 @@ impl Request {
 
     /// The raw text of another key of `_meta`, such as `io.modelcontextprotocol/logLevel`.
     pub fn meta(&self, key: &str) -> Option<&str> {
-        self.meta
-            .iter()
-            .find(|(name, _)| name.get(&self.line) == key)
-            .map(|(_, value)| value.get(&self.line))
+        self.meta.iter().find(|(name, _)| name.get(&self.line) == key).map(|(_, value)| value.get(&self.line))
     }
 
     /// The W3C trace context of the caller, if `_meta.traceparent` is a plain string (basic/index,

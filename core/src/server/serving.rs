@@ -39,11 +39,7 @@ pub struct Progress<'a> {
 impl<'a> Progress<'a> {
     /// A report without total and message.
     pub fn new(progress: f64) -> Self {
-        Self {
-            progress,
-            total: None,
-            message: None,
-        }
+        Self { progress, total: None, message: None }
     }
 
     /// Adds the value at the end of the work.
@@ -86,14 +82,7 @@ pub(super) struct Serving {
 
 impl Serving {
     pub(super) fn new(id: RequestId, token: Option<ProgressToken>, outbox: Outbox) -> Self {
-        Self {
-            state: State::Running,
-            id,
-            token,
-            last: None,
-            outbox,
-            listed: false,
-        }
+        Self { state: State::Running, id, token, last: None, outbox, listed: false }
     }
 
     pub(super) fn id(&self) -> &RequestId {
@@ -122,11 +111,7 @@ impl Serving {
             return Err(Misuse::NotFinite);
         }
         let rises = self.last.is_none_or(|last| report.progress > last);
-        let input = if rises {
-            Input::Progress
-        } else {
-            Input::StaleProgress
-        };
+        let input = if rises { Input::Progress } else { Input::StaleProgress };
         let (state, effect) = step(self.state, input);
         self.state = state;
         match effect {
@@ -138,17 +123,11 @@ impl Serving {
                 let replaced = self.outbox.push_progress(|out| {
                     body::progress(out, token, report.progress, report.total, report.message);
                 });
-                Ok(if replaced {
-                    Reported::Replaced
-                } else {
-                    Reported::Queued
-                })
+                Ok(if replaced { Reported::Replaced } else { Reported::Queued })
             }
-            Effect::Drop => Ok(if self.token.is_some() {
-                Reported::NotIncreasing
-            } else {
-                Reported::NotAsked
-            }),
+            Effect::Drop => {
+                Ok(if self.token.is_some() { Reported::NotIncreasing } else { Reported::NotAsked })
+            }
             Effect::Misuse | Effect::None | Effect::Withdraw | Effect::WithdrawAndStop => Err(Misuse::Over),
         }
     }
@@ -162,9 +141,7 @@ impl Serving {
         self.answer()?;
         let id = &self.id;
         let kind = Kind::Response(Status::Ok);
-        let encoded = self
-            .outbox
-            .push(kind, |out| body::result(out, id, server_info, result));
+        let encoded = self.outbox.push(kind, |out| body::result(out, id, server_info, result));
         if encoded.is_err() {
             let reply = ErrorReply::new(wire::INTERNAL_ERROR, "the result cannot be encoded");
             self.push_error(Status::Ok, &reply);

@@ -40,12 +40,7 @@ pub(super) enum Triage {
 /// An answer of the engine's own.
 pub(super) enum Answer {
     Discover,
-    Refuse {
-        status: Status,
-        code: i64,
-        message: Cow<'static, str>,
-        data: Option<Box<RawValue>>,
-    },
+    Refuse { status: Status, code: i64, message: Cow<'static, str>, data: Option<Box<RawValue>> },
 }
 
 impl Answer {
@@ -59,18 +54,8 @@ impl Answer {
     pub(super) fn write(&self, out: &mut Vec<u8>, id: &RequestId, config: &ServerConfig) {
         match self {
             Self::Discover => body::whole_result(out, id, &config.discover),
-            Self::Refuse {
-                code, message, data, ..
-            } => {
-                body::error(
-                    out,
-                    Some(id),
-                    &ErrorReply {
-                        code: *code,
-                        message,
-                        data: data.as_deref(),
-                    },
-                );
+            Self::Refuse { code, message, data, .. } => {
+                body::error(out, Some(id), &ErrorReply { code: *code, message, data: data.as_deref() });
             }
         }
     }
@@ -88,21 +73,13 @@ impl Answer {
 }
 
 fn refuse(status: Status, code: i64, message: impl Into<Cow<'static, str>>) -> Answer {
-    Answer::Refuse {
-        status,
-        code,
-        message: message.into(),
-        data: None,
-    }
+    Answer::Refuse { status, code, message: message.into(), data: None }
 }
 
 /// The answer to bytes that are not a message.
 pub(super) fn malformed(out: &mut Vec<u8>, why: Malformed) {
     let (code, message) = match why {
-        Malformed::NotJson => (
-            wire::PARSE_ERROR,
-            "not JSON: each message is one line of JSON in UTF-8",
-        ),
+        Malformed::NotJson => (wire::PARSE_ERROR, "not JSON: each message is one line of JSON in UTF-8"),
         Malformed::NotAMessage => (wire::INVALID_REQUEST, "not a JSON-RPC 2.0 message"),
         Malformed::Batch => (wire::INVALID_REQUEST, "batches are not allowed in this revision"),
     };
@@ -115,14 +92,9 @@ pub(super) fn triage(config: &ServerConfig, envelope: Envelope<'_>) -> Triage {
         Message::Request { id, method, params } => request(config, line, id, &method, params),
         Message::Notification { method, params } => match &*method {
             "notifications/cancelled" => match params {
-                Ok(Some(Params {
-                    request_id: Some(id),
-                    reason,
-                    ..
-                })) => Triage::Cancel {
-                    id,
-                    reason: reason.map(|reason| (*reason).into()),
-                },
+                Ok(Some(Params { request_id: Some(id), reason, .. })) => {
+                    Triage::Cancel { id, reason: reason.map(|reason| (*reason).into()) }
+                }
                 _ => Triage::Ignore,
             },
             _ => Triage::Ignore,
@@ -138,11 +110,7 @@ fn request(
     method: &str,
     params: Result<Option<Params<'_>>, ParamsError>,
 ) -> Triage {
-    let meta = params
-        .as_ref()
-        .ok()
-        .and_then(Option::as_ref)
-        .and_then(|params| params.meta.as_ref());
+    let meta = params.as_ref().ok().and_then(Option::as_ref).and_then(|params| params.meta.as_ref());
     let version = meta.and_then(|meta| meta.protocol_version.as_deref());
     if let Some(version) = version.filter(|version| *version != PROTOCOL_VERSION) {
         return Triage::Answer(id, unsupported_version(version));
@@ -163,12 +131,9 @@ fn request(
     if !versioned {
         return Triage::Answer(id, missing("io.modelcontextprotocol/protocolVersion"));
     }
-    let Some(mut params) = params.filter(|params| {
-        params
-            .meta
-            .as_ref()
-            .is_some_and(|meta| meta.client_capabilities.is_some())
-    }) else {
+    let Some(mut params) =
+        params.filter(|params| params.meta.as_ref().is_some_and(|meta| meta.client_capabilities.is_some()))
+    else {
         return Triage::Answer(id, missing("io.modelcontextprotocol/clientCapabilities"));
     };
     if discover {
@@ -240,8 +205,6 @@ fn initialize(line: &str) -> Answer {
         #[serde(borrow)]
         protocol_version: Cow<'a, str>,
     }
-    let requested = serde_json::from_str::<Whole<'_>>(line)
-        .ok()
-        .map(|whole| whole.params.protocol_version);
+    let requested = serde_json::from_str::<Whole<'_>>(line).ok().map(|whole| whole.params.protocol_version);
     unsupported_version(requested.as_deref().unwrap_or_default())
 }

@@ -121,13 +121,9 @@ impl<'a> Envelope<'a> {
             }
             Err(_) => return Err(Malformed::NotJson),
         };
-        let result = raw
-            .result
-            .map(|raw| serde_json::from_str::<ResultHead<'a>>(raw.get()).unwrap_or_default());
-        let params = match raw
-            .params
-            .map(|raw| serde_json::from_str::<Params<'a>>(raw.get()))
-        {
+        let result =
+            raw.result.map(|raw| serde_json::from_str::<ResultHead<'a>>(raw.get()).unwrap_or_default());
+        let params = match raw.params.map(|raw| serde_json::from_str::<Params<'a>>(raw.get())) {
             Some(Ok(params)) => Ok(Some(params)),
             Some(Err(_)) => Err(ParamsError),
             None => Ok(None),
@@ -195,14 +191,12 @@ impl<'a, P: IntoParams<'a>> Raw<'a, P, ResultHead<'a>> {
         match (self.method, self.id, self.result, self.error) {
             (Some(method), Some(Some(id)), None, None) => Ok(Message::Request { id, method, params }),
             (Some(method), None, None, None) => Ok(Message::Notification { method, params }),
-            (None, Some(Some(id)), Some(result), None) => Ok(Message::Response(Response {
-                id: Some(id),
-                outcome: Ok(result),
-            })),
-            (None, id, None, Some(error)) => Ok(Message::Response(Response {
-                id: id.flatten(),
-                outcome: Err(error),
-            })),
+            (None, Some(Some(id)), Some(result), None) => {
+                Ok(Message::Response(Response { id: Some(id), outcome: Ok(result) }))
+            }
+            (None, id, None, Some(error)) => {
+                Ok(Message::Response(Response { id: id.flatten(), outcome: Err(error) }))
+            }
             _ => Err(Malformed::NotAMessage),
         }
     }
@@ -220,14 +214,8 @@ impl<'de, P: Deserialize<'de>, R: Deserialize<'de>> Deserialize<'de> for Raw<'de
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut raw = Raw {
-                    jsonrpc: false,
-                    id: None,
-                    method: None,
-                    params: None,
-                    result: None,
-                    error: None,
-                };
+                let mut raw =
+                    Raw { jsonrpc: false, id: None, method: None, params: None, result: None, error: None };
                 let mut params_seen = false;
                 while let Some(key) = map.next_key::<Text<'de>>()? {
                     let twice = match &*key {
@@ -276,10 +264,7 @@ impl<'de> Deserialize<'de> for ResultHead<'de> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut head = ResultHead {
-                    well_formed: true,
-                    ..ResultHead::default()
-                };
+                let mut head = ResultHead { well_formed: true, ..ResultHead::default() };
                 let mut seen = [false; 3];
                 while let Some(key) = map.next_key::<Text<'de>>()? {
                     let at = match &*key {
@@ -300,10 +285,7 @@ impl<'de> Deserialize<'de> for ResultHead<'de> {
                             continue;
                         }
                     };
-                    if seen
-                        .get_mut(at)
-                        .is_some_and(|seen| core::mem::replace(seen, true))
-                    {
+                    if seen.get_mut(at).is_some_and(|seen| core::mem::replace(seen, true)) {
                         return Err(de::Error::custom("a key of the result stands twice"));
                     }
                 }

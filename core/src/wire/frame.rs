@@ -37,22 +37,13 @@ pub struct Framer {
 impl Framer {
     /// A framer whose lines hold at most `limit` bytes, line end not counted.
     pub fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            partial: Vec::new(),
-            handed_out: false,
-            skipping: false,
-            at_start: true,
-        }
+        Self { limit, partial: Vec::new(), handed_out: false, skipping: false, at_start: true }
     }
 
     /// Takes the next bytes of the stream. Every frame must be taken with [`Frames::next`] before the next
     /// call; frames that were not taken are lost with the iterator.
     pub fn feed<'a>(&'a mut self, chunk: &'a [u8]) -> Frames<'a> {
-        Frames {
-            framer: self,
-            rest: chunk,
-        }
+        Frames { framer: self, rest: chunk }
     }
 
     /// The stream has ended: what was read of a last line without line end is a line too.
@@ -102,11 +93,7 @@ impl Framer {
 /// Without a trailing CR and, at the start of the stream, without the byte order mark.
 fn content(bytes: &[u8], at_start: bool) -> &[u8] {
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-    if at_start {
-        bytes.strip_prefix(BOM).unwrap_or(bytes)
-    } else {
-        bytes
-    }
+    if at_start { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes }
 }
 
 fn line<'a>(bytes: &'a [u8], at_start: &mut bool, limit: usize) -> Option<Frame<'a>> {
@@ -156,10 +143,7 @@ impl Frames<'_> {
             if framer.keep(head) {
                 return Some(Frame::TooLong);
             }
-            if content(&framer.partial, framer.at_start)
-                .iter()
-                .all(u8::is_ascii_whitespace)
-            {
+            if content(&framer.partial, framer.at_start).iter().all(u8::is_ascii_whitespace) {
                 framer.partial.clear();
                 framer.at_start = false;
                 continue;
@@ -200,10 +184,7 @@ mod tests {
 
     #[test]
     fn crlf_bom_and_blank_lines() {
-        assert_eq!(
-            frames(9, &[b"\xef\xbb\xbfa\r\n\n \t\r\nb\n\r\nc"]),
-            some(&["a", "b", "c"])
-        );
+        assert_eq!(frames(9, &[b"\xef\xbb\xbfa\r\n\n \t\r\nb\n\r\nc"]), some(&["a", "b", "c"]));
     }
 
     #[test]
@@ -241,10 +222,7 @@ mod tests {
 
     #[test]
     fn a_multi_byte_character_split_across_reads_survives() {
-        assert_eq!(
-            frames(99, &[b"gr\xc3", b"\xbc\xc3\x9fe\n"]),
-            some(&["gr\u{fc}\u{df}e"])
-        );
+        assert_eq!(frames(99, &[b"gr\xc3", b"\xbc\xc3\x9fe\n"]), some(&["gr\u{fc}\u{df}e"]));
     }
 
     fn stream() -> impl Strategy<Value = Vec<u8>> {

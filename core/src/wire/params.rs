@@ -123,11 +123,9 @@ impl<'de> Visitor<'de> for ParamsVisitor {
                 "name" => once(&mut params.name, "name", map.next_value()?)?,
                 "arguments" => once(&mut params.arguments, "arguments", map.next_value()?)?,
                 "cursor" => nullable(&mut cursor, "cursor", map.next_value()?)?,
-                "inputResponses" => nullable(
-                    &mut responses,
-                    "inputResponses",
-                    map.next_value::<Option<&RawValue>>()?,
-                )?,
+                "inputResponses" => {
+                    nullable(&mut responses, "inputResponses", map.next_value::<Option<&RawValue>>()?)?
+                }
                 "requestState" => nullable(&mut state, "requestState", map.next_value()?)?,
                 "requestId" => once(&mut params.request_id, "requestId", map.next_value()?)?,
                 "reason" => once(&mut params.reason, "reason", map.next_value()?)?,
@@ -170,17 +168,11 @@ impl<'de> Visitor<'de> for MetaVisitor {
                     once(&mut meta.progress_token, key::PROGRESS_TOKEN, map.next_value()?)?;
                 }
                 key::PROTOCOL_VERSION => {
-                    once(
-                        &mut meta.protocol_version,
-                        key::PROTOCOL_VERSION,
-                        map.next_value()?,
-                    )?;
+                    once(&mut meta.protocol_version, key::PROTOCOL_VERSION, map.next_value()?)?;
                 }
-                key::CLIENT_INFO => once(
-                    &mut meta.client_info,
-                    key::CLIENT_INFO,
-                    object(map.next_value()?)?,
-                )?,
+                key::CLIENT_INFO => {
+                    once(&mut meta.client_info, key::CLIENT_INFO, object(map.next_value()?)?)?
+                }
                 key::CLIENT_CAPABILITIES => {
                     once(
                         &mut meta.client_capabilities,
@@ -206,9 +198,6 @@ fn object<E: de::Error>(raw: &RawValue) -> Result<&RawValue, E> {
 impl<'a> Meta<'a> {
     /// The raw text of a key that this crate does not read itself.
     pub fn other(&self, name: &str) -> Option<&'a str> {
-        self.other
-            .iter()
-            .find(|(key, _)| &**key == name)
-            .map(|(_, raw)| raw.get())
+        self.other.iter().find(|(key, _)| &**key == name).map(|(_, raw)| raw.get())
     }
 }

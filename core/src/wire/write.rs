@@ -84,10 +84,7 @@ fn clean_run(bytes: &[u8]) -> usize {
     // A block has one question to answer, which the compiler can put to many bytes at once.
     let (blocks, _) = bytes.as_chunks::<32>();
     for block in blocks {
-        if block
-            .iter()
-            .fold(false, |found, &byte| found | needs_escape(byte))
-        {
+        if block.iter().fold(false, |found, &byte| found | needs_escape(byte)) {
             break;
         }
         at += 32;
@@ -100,10 +97,7 @@ fn clean_run(bytes: &[u8]) -> usize {
         }
         at += 8;
     }
-    at + tail
-        .iter()
-        .position(|&byte| needs_escape(byte))
-        .unwrap_or(tail.len())
+    at + tail.iter().position(|&byte| needs_escape(byte)).unwrap_or(tail.len())
 }
 
 const fn needs_escape(byte: u8) -> bool {
@@ -221,10 +215,7 @@ mod tests {
                 bytes[at] = byte;
                 bytes[at + 1] = byte.wrapping_add(1) & 0x7f;
                 let text = String::from_utf8(bytes).unwrap();
-                assert_eq!(
-                    written(|out| string(out, &text)),
-                    serde_json::to_string(&text).unwrap()
-                );
+                assert_eq!(written(|out| string(out, &text)), serde_json::to_string(&text).unwrap());
             }
         }
     }

@@ -23,10 +23,7 @@ impl Bytes<'_> {
 
 /// Small limits, so that they are met often.
 pub(crate) fn limits(bytes: &mut Bytes<'_>) -> Option<AdmissionLimits> {
-    Some(AdmissionLimits {
-        slots: 1 + usize::from(bytes.next()? % 4),
-        queue: usize::from(bytes.next()? % 6),
-    })
+    Some(AdmissionLimits { slots: 1 + usize::from(bytes.next()? % 4), queue: usize::from(bytes.next()? % 6) })
 }
 
 /// What to do. Tickets are picked by a number that the model's state resolves.
@@ -57,10 +54,7 @@ impl Op {
         Some(match kind % 20 {
             0..4 => Self::Enter { channel },
             4 => Self::EnterAgain { channel },
-            5..9 => Self::Pass {
-                pick,
-                lane: (more % (LANES + 1)).checked_sub(1),
-            },
+            5..9 => Self::Pass { pick, lane: (more % (LANES + 1)).checked_sub(1) },
             9 => Self::Refuse { pick },
             10 | 11 => Self::Cancel { pick },
             12..15 => Self::Finish { pick },
@@ -163,14 +157,7 @@ pub(crate) struct Model {
 impl Model {
     pub(crate) fn new(limits: AdmissionLimits) -> Self {
         let last = (Command::Nothing, Outcome::Nothing);
-        Self {
-            limits,
-            seen: Vec::new(),
-            held: BTreeSet::new(),
-            due: Vec::new(),
-            lane_turns: 0,
-            last,
-        }
+        Self { limits, seen: Vec::new(), held: BTreeSet::new(), due: Vec::new(), lane_turns: 0, last }
     }
 
     pub(crate) fn apply(&mut self, op: Op) {
@@ -192,16 +179,12 @@ impl Model {
     fn resolve(&self, op: Op) -> Command {
         let pick = |pick: u8, fits: &dyn Fn(At) -> bool| {
             let any = pick >= 224;
-            let from: Vec<usize> = (0..self.seen.len())
-                .filter(|nth| any || fits(self.seen[*nth].at))
-                .collect();
+            let from: Vec<usize> =
+                (0..self.seen.len()).filter(|nth| any || fits(self.seen[*nth].at)).collect();
             from.get(usize::from(pick) % from.len().max(1)).copied()
         };
         let command = match op {
-            Op::Enter { channel } => Some(Command::Enter {
-                channel,
-                again: false,
-            }),
+            Op::Enter { channel } => Some(Command::Enter { channel, again: false }),
             Op::EnterAgain { channel } => Some(Command::Enter { channel, again: true }),
             Op::Pass { pick: p, lane } => {
                 pick(p, &|at| at == At::Gate).map(|nth| Command::Pass { nth, lane })
@@ -260,9 +243,7 @@ impl Model {
             Command::Nothing => Outcome::Nothing,
         };
         while let Some(nth) = self.next_served() {
-            let At::Waiting(wants) = self.seen[nth].at else {
-                unreachable!()
-            };
+            let At::Waiting(wants) = self.seen[nth].at else { unreachable!() };
             self.seen[nth].at = At::Granted(wants);
             self.due.push(nth);
         }
@@ -305,9 +286,7 @@ impl Model {
         let stuck = self.held.contains(&self.seen[nth].channel);
         let full = self.waiting().count() >= self.limits.queue;
         let open = lane.is_none_or(|lane| {
-            let mut waiters = self
-                .waiting()
-                .filter(|other| self.seen[*other].lane == Some(lane));
+            let mut waiters = self.waiting().filter(|other| self.seen[*other].lane == Some(lane));
             !self.is_taken(lane)
                 && !waiters.any(|other| stuck || !self.held.contains(&self.seen[other].channel))
         });
@@ -356,25 +335,17 @@ impl Model {
     }
 
     fn slots_in_use(&self) -> usize {
-        self.seen
-            .iter()
-            .filter(|seen| !matches!(seen.at, At::Waiting(_) | At::Over))
-            .count()
+        self.seen.iter().filter(|seen| !matches!(seen.at, At::Waiting(_) | At::Over)).count()
     }
 
     /// What the facts of the system must be.
     fn facts(&self) -> [usize; 7] {
         let live = || self.seen.iter().filter(|seen| seen.at != At::Over);
         let lanes: BTreeSet<u8> = live().filter_map(|seen| seen.lane).collect();
-        let channels: BTreeSet<u8> = self
-            .waiting()
-            .map(|nth| self.seen[nth].channel)
-            .chain(self.held.iter().copied())
-            .collect();
+        let channels: BTreeSet<u8> =
+            self.waiting().map(|nth| self.seen[nth].channel).chain(self.held.iter().copied()).collect();
         [
-            live()
-                .filter(|seen| matches!(seen.at, At::Running { .. }))
-                .count(),
+            live().filter(|seen| matches!(seen.at, At::Running { .. })).count(),
             self.slots_in_use(),
             self.waiting().count(),
             self.due.len(),
@@ -449,14 +420,12 @@ impl System {
                     }
                 }
             }
-            Command::Refuse { nth } => self
-                .admission
-                .refuse(self.ids[nth])
-                .map_or(Outcome::Misuse, |()| Outcome::Ok),
-            Command::Finish { nth } => self
-                .admission
-                .finish(self.ids[nth])
-                .map_or(Outcome::Misuse, |()| Outcome::Ok),
+            Command::Refuse { nth } => {
+                self.admission.refuse(self.ids[nth]).map_or(Outcome::Misuse, |()| Outcome::Ok)
+            }
+            Command::Finish { nth } => {
+                self.admission.finish(self.ids[nth]).map_or(Outcome::Misuse, |()| Outcome::Ok)
+            }
             Command::Cancel { nth } => {
                 self.cancelled.insert(self.ids[nth]);
                 match self.admission.cancel(self.ids[nth]) {
@@ -528,10 +497,7 @@ impl System {
             assert_eq!(*state, model.state(nth), "ticket {nth}");
         }
         for channel in 0..CHANNELS {
-            assert_eq!(
-                self.admission.is_held(ChannelKey(u64::from(channel))),
-                model.held.contains(&channel)
-            );
+            assert_eq!(self.admission.is_held(ChannelKey(u64::from(channel))), model.held.contains(&channel));
         }
 
         let count = |fact: &dyn Fn(usize, State) -> bool| {

@@ -42,18 +42,9 @@ pub(crate) enum Command {
     Call(Spec),
     Ready,
     Transmit(usize),
-    Message {
-        stream: usize,
-        message: Message,
-    },
-    Answer {
-        call: usize,
-        answers: Vec<(String, Value)>,
-    },
-    Cancel {
-        call: usize,
-        reason: bool,
-    },
+    Message { stream: usize, message: Message },
+    Answer { call: usize, answers: Vec<(String, Value)> },
+    Cancel { call: usize, reason: bool },
     StreamEnd(usize),
     Timeout,
     Poll,
@@ -84,11 +75,7 @@ pub(crate) enum Seen {
     Ok,
     Misuse(Misuse),
     Ready(usize),
-    Sent {
-        call: Option<usize>,
-        last: bool,
-        json: Value,
-    },
+    Sent { call: Option<usize>, last: bool, json: Value },
     CloseStream,
     Event(Event),
 }
@@ -170,9 +157,7 @@ impl Model {
     }
 
     pub(crate) fn open(&self) -> Vec<usize> {
-        (0..self.calls.len())
-            .filter(|nth| self.calls[*nth].at != At::Over)
-            .collect()
+        (0..self.calls.len()).filter(|nth| self.calls[*nth].at != At::Over).collect()
     }
 
     pub(crate) fn has_output(&self) -> bool {
@@ -193,9 +178,8 @@ impl Model {
         self.told = self.clock;
         let calls = |fits: &dyn Fn(At) -> bool, pick: u8| {
             let any = pick >= 232;
-            let from: Vec<usize> = (0..self.calls.len())
-                .filter(|nth| any || fits(self.calls[*nth].at))
-                .collect();
+            let from: Vec<usize> =
+                (0..self.calls.len()).filter(|nth| any || fits(self.calls[*nth].at)).collect();
             from.get(usize::from(pick) % from.len().max(1)).copied()
         };
         let in_flight = |pick: u8| calls(&|at| at == At::InFlight, pick).map(|call| &self.calls[call]);
@@ -212,13 +196,10 @@ impl Model {
                 let any = pick >= 224;
                 let pending = |id: i64| {
                     self.farewells.iter().any(|(other, _)| *other == id)
-                        || self
-                            .attempted(id)
-                            .is_some_and(|call| self.calls[call].at == At::Queued)
+                        || self.attempted(id).is_some_and(|call| self.calls[call].at == At::Queued)
                 };
-                let from: Vec<usize> = (0..self.streams.len())
-                    .filter(|stream| any || pending(self.streams[*stream]))
-                    .collect();
+                let from: Vec<usize> =
+                    (0..self.streams.len()).filter(|stream| any || pending(self.streams[*stream])).collect();
                 let stream = from.get(usize::from(pick) % from.len().max(1)).copied();
                 stream.map_or(Command::Ready, Command::Transmit)
             }
@@ -248,10 +229,7 @@ impl Model {
                     _ => WireId::Int([i64::MIN, i64::MAX, -1, 0][usize::from(id % 4)]),
                 };
                 let message = if progress {
-                    Message::Progress {
-                        token,
-                        value: Some(1.0),
-                    }
+                    Message::Progress { token, value: Some(1.0) }
                 } else {
                     let reply = Reply::Complete { typed: true };
                     Message::Response { id: token, reply }
@@ -301,9 +279,7 @@ impl Model {
 
     /// On the stream of its attempt, or on another.
     fn message(&self, id: i64, aside: bool, message: Message) -> Command {
-        let own = usize::try_from(id.saturating_sub(1))
-            .ok()
-            .and_then(|at| self.attempts.get(at)?.stream);
+        let own = usize::try_from(id.saturating_sub(1)).ok().and_then(|at| self.attempts.get(at)?.stream);
         let stream = match (self.shared(), aside) {
             (true, _) => 0,
             (false, false) => own.unwrap_or(0),

@@ -35,31 +35,14 @@ impl Op {
             0..=34 => Self::Call { flags: more },
             35..=59 => Self::Ready,
             60..=99 => Self::Transmit { pick },
-            100..=134 => Self::Respond {
-                pick,
-                reply: more,
-                aside,
-            },
-            135..=149 => Self::Progress {
-                pick,
-                value: more,
-                aside,
-            },
-            150..=152 => Self::Stray {
-                id: pick,
-                progress: more % 2 == 0,
-            },
+            100..=134 => Self::Respond { pick, reply: more, aside },
+            135..=149 => Self::Progress { pick, value: more, aside },
+            150..=152 => Self::Stray { id: pick, progress: more % 2 == 0 },
             153..=155 => Self::Junk { which: more },
             156..=175 => Self::Answer { pick, how: more },
-            176..=178 => Self::Cancel {
-                pick,
-                reason: more % 2 == 0,
-            },
+            176..=178 => Self::Cancel { pick, reason: more % 2 == 0 },
             179 => Self::StreamEnd { pick },
-            180..=194 => Self::Time {
-                by: more,
-                handle: pick % 4 > 0,
-            },
+            180..=194 => Self::Time { by: more, handle: pick % 4 > 0 },
             195..=254 => Self::Poll,
             255 if pick >= 250 => Self::Close,
             255 => Self::Poll,
@@ -118,24 +101,12 @@ impl Reply {
             1 => Self::Complete { typed: false },
             2 => Self::Error,
             3 => Self::Version { supported: &[OLDER] },
-            4 => Self::Version {
-                supported: &["2024-11-05", NEWER, OLDER],
-            },
-            5 => Self::Version {
-                supported: &["2024-11-05"],
-            },
-            6 | 7 => Self::Ask {
-                questions: 1,
-                state: true,
-            },
-            8 | 9 => Self::Ask {
-                questions: 2,
-                state: false,
-            },
+            4 => Self::Version { supported: &["2024-11-05", NEWER, OLDER] },
+            5 => Self::Version { supported: &["2024-11-05"] },
+            6 | 7 => Self::Ask { questions: 1, state: true },
+            8 | 9 => Self::Ask { questions: 2, state: false },
             10..=12 => Self::State,
-            13 => Self::Neither {
-                empty: byte % 32 == 13,
-            },
+            13 => Self::Neither { empty: byte % 32 == 13 },
             14 => Self::UnknownType,
             _ => Self::Malformed(byte / 16),
         }
@@ -213,30 +184,12 @@ pub(crate) const JUNK: [(&[u8], Option<PeerViolation>); 9] = [
     (b"\xff{", Some(PeerViolation::NotAMessage)),
     (b"", Some(PeerViolation::NotAMessage)),
     (b"[]", Some(PeerViolation::NotAMessage)),
-    (
-        br#"{"jsonrpc":"2.0","id":true,"result":{}}"#,
-        Some(PeerViolation::NotAMessage),
-    ),
-    (
-        br#"{"jsonrpc":"2.0","id":1,"id":1,"result":{}}"#,
-        Some(PeerViolation::NotAMessage),
-    ),
-    (
-        br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
-        Some(PeerViolation::RequestToClient),
-    ),
-    (
-        br#"{"jsonrpc":"2.0","method":"notifications/message","params":5}"#,
-        None,
-    ),
-    (
-        br#"{"jsonrpc":"2.0","method":"notifications/progress"}"#,
-        Some(PeerViolation::MalformedProgress),
-    ),
-    (
-        br#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"what?"}}"#,
-        Some(PeerViolation::UnknownResponse),
-    ),
+    (br#"{"jsonrpc":"2.0","id":true,"result":{}}"#, Some(PeerViolation::NotAMessage)),
+    (br#"{"jsonrpc":"2.0","id":1,"id":1,"result":{}}"#, Some(PeerViolation::NotAMessage)),
+    (br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, Some(PeerViolation::RequestToClient)),
+    (br#"{"jsonrpc":"2.0","method":"notifications/message","params":5}"#, None),
+    (br#"{"jsonrpc":"2.0","method":"notifications/progress"}"#, Some(PeerViolation::MalformedProgress)),
+    (br#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"what?"}}"#, Some(PeerViolation::UnknownResponse)),
 ];
 
 /// Which of them breaks no rule.

@@ -55,10 +55,8 @@ impl Model {
     }
 
     fn call(&mut self, spec: Spec) -> Seen {
-        let unread = self
-            .events
-            .iter()
-            .filter(|event| matches!(event, Event::Finished(..) | Event::BadPeer(..)));
+        let unread =
+            self.events.iter().filter(|event| matches!(event, Event::Finished(..) | Event::BadPeer(..)));
         if self.closed {
             return Seen::Refused(Refused::Closed);
         }
@@ -86,37 +84,22 @@ impl Model {
     }
 
     fn send(&mut self, nth: usize) {
-        self.attempts.push(Attempt {
-            call: nth,
-            stream: None,
-            unnamed: true,
-        });
+        self.attempts.push(Attempt { call: nth, stream: None, unnamed: true });
         let call = &mut self.calls[nth];
         call.at = At::Queued;
         call.id = i64::try_from(self.attempts.len()).unwrap();
         call.last = None;
         call.retry = None;
         call.idle = call.spec.idle.map(|idle| self.clock + idle);
-        call.total = call
-            .total_left
-            .take()
-            .map(|left| self.clock + left)
-            .or(call.total);
+        call.total = call.total_left.take().map(|left| self.clock + left).or(call.total);
     }
 
     /// The earliest deadline; of equal ones that of the lower place.
     pub(crate) fn due(&self) -> Option<(u64, (usize, usize), &'static str, usize)> {
-        let open = self
-            .calls
-            .iter()
-            .enumerate()
-            .filter(|(_, call)| call.at != At::Over);
+        let open = self.calls.iter().enumerate().filter(|(_, call)| call.at != At::Over);
         let all = open.flat_map(|(nth, call)| {
-            let each = [
-                (call.idle, "TIMED_OUT_IDLE"),
-                (call.total, "TIMED_OUT_TOTAL"),
-                (call.retry, "RETRY"),
-            ];
+            let each =
+                [(call.idle, "TIMED_OUT_IDLE"), (call.total, "TIMED_OUT_TOTAL"), (call.retry, "RETRY")];
             (0..3).filter_map(move |n| Some((each[n].0?, (call.place, n), each[n].1, nth)))
         });
         all.min()
@@ -157,21 +140,13 @@ impl Model {
 
     fn ready(&mut self) -> Seen {
         if self.shared() {
-            return if self.has_output() {
-                Seen::Ready(0)
-            } else {
-                Seen::Nothing
-            };
+            return if self.has_output() { Seen::Ready(0) } else { Seen::Nothing };
         }
         let queued = (1..).zip(&self.attempts).filter(|(id, attempt)| {
             let call = &self.calls[attempt.call];
             call.at == At::Queued && call.id == *id
         });
-        let candidates = self
-            .farewells
-            .iter()
-            .map(|(id, _)| *id)
-            .chain(queued.map(|(id, _)| id));
+        let candidates = self.farewells.iter().map(|(id, _)| *id).chain(queued.map(|(id, _)| id));
         let mut unnamed = candidates.filter(|id| self.attempts[usize::try_from(*id - 1).unwrap()].unnamed);
         let Some(id) = unnamed.next() else {
             return Seen::Nothing;
@@ -202,11 +177,7 @@ impl Model {
                 json["params"]["reason"] = json!(reason);
             }
             let last = !self.shared();
-            return Seen::Sent {
-                call: None,
-                last,
-                json,
-            };
+            return Seen::Sent { call: None, last, json };
         }
         let queued = self.open().into_iter().filter(|nth| {
             let call = &self.calls[*nth];
@@ -241,19 +212,12 @@ impl Model {
         if call.state {
             params["requestState"] = json!(STATE);
         }
-        let method = if call.spec.tool {
-            "tools/call"
-        } else {
-            "tools/list"
-        };
+        let method = if call.spec.tool { "tools/call" } else { "tools/list" };
         json!({"jsonrpc": "2.0", "id": call.id, "method": method, "params": params})
     }
 
     fn violation(&mut self, violation: PeerViolation) {
-        let waiting = self
-            .events
-            .iter()
-            .filter(|event| matches!(event, Event::Violation(_)));
+        let waiting = self.events.iter().filter(|event| matches!(event, Event::Violation(_)));
         if waiting.count() < 64 {
             self.events.push_back(Event::Violation(violation));
         }
@@ -344,11 +308,7 @@ impl Model {
         } else {
             call.at = At::Asked;
             call.total_left = call.total.take().map(|total| total.saturating_sub(self.clock));
-            self.events.push_back(Event::Asked {
-                call: nth,
-                round: call.round,
-                keys: reply.keys(),
-            });
+            self.events.push_back(Event::Asked { call: nth, round: call.round, keys: reply.keys() });
         }
     }
 

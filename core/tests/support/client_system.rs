@@ -75,10 +75,7 @@ impl System {
                     call = call.idle_timeout(Duration::from_nanos(idle));
                 }
                 let meta = serde_json::json!({"traceparent": format!("00-{nth}")});
-                let call = call
-                    .total_timeout(spec.total.map(Duration::from_nanos))
-                    .meta(&meta)
-                    .unwrap();
+                let call = call.total_timeout(spec.total.map(Duration::from_nanos)).meta(&meta).unwrap();
                 match self.client.call(now, call) {
                     Err(refused) => Seen::Refused(refused),
                     Ok(id) => {
@@ -91,20 +88,13 @@ impl System {
             Command::Ready => self.ready(),
             Command::Transmit(stream) => self.transmit(*stream),
             Command::Message { stream, message } => {
-                self.client
-                    .handle_message(now, self.streams[*stream], &message.bytes());
+                self.client.handle_message(now, self.streams[*stream], &message.bytes());
                 Seen::Nothing
             }
             Command::Answer { call, answers } => {
-                let raw: Vec<_> = answers
-                    .iter()
-                    .map(|(_, answer)| to_raw_value(answer).unwrap())
-                    .collect();
-                let answers: Vec<InputAnswer<'_>> = answers
-                    .iter()
-                    .zip(&raw)
-                    .map(|((key, _), result)| InputAnswer { key, result })
-                    .collect();
+                let raw: Vec<_> = answers.iter().map(|(_, answer)| to_raw_value(answer).unwrap()).collect();
+                let answers: Vec<InputAnswer<'_>> =
+                    answers.iter().zip(&raw).map(|((key, _), result)| InputAnswer { key, result }).collect();
                 misuse(self.client.answer(now, self.ids[*call], &answers))
             }
             Command::Cancel { call, reason } => {
@@ -162,11 +152,7 @@ impl System {
             }
             other => panic!("{other:?}"),
         };
-        Seen::Sent {
-            call,
-            last: transmit.last,
-            json: serde_json::from_slice::<Value>(line).unwrap(),
-        }
+        Seen::Sent { call, last: transmit.last, json: serde_json::from_slice::<Value>(line).unwrap() }
     }
 
     pub(crate) fn poll(&mut self) -> Seen {
@@ -175,17 +161,10 @@ impl System {
         };
         let event = match event {
             ClientEvent::Progress { call, progress, .. } => Event::Progress(self.names[&call], progress),
-            ClientEvent::InputRequired {
-                call,
-                round,
-                questions,
-            } => Event::Asked {
+            ClientEvent::InputRequired { call, round, questions } => Event::Asked {
                 call: self.names[&call],
                 round,
-                keys: questions
-                    .iter()
-                    .map(|question| question.key.to_string())
-                    .collect(),
+                keys: questions.iter().map(|question| question.key.to_string()).collect(),
             },
             ClientEvent::Finished { call, outcome } => {
                 // 1: exactly once, and nothing follows.
@@ -241,17 +220,10 @@ impl System {
         }
         // 4: what is told is never later than what is due; once handled, the next is later.
         let told = client.poll_timeout().map(|deadline| deadline.at().as_nanos());
-        assert_eq!(
-            told.is_some(),
-            model.next_deadline().is_some(),
-            "7: a deadline of nobody"
-        );
+        assert_eq!(told.is_some(), model.next_deadline().is_some(), "7: a deadline of nobody");
         if let (Some(told), Some(due)) = (told, model.next_deadline()) {
             assert!(told <= due, "told {told}, due {due}");
-            assert!(
-                self.handled.is_none_or(|handled| told > handled),
-                "not later than what was handled"
-            );
+            assert!(self.handled.is_none_or(|handled| told > handled), "not later than what was handled");
         }
     }
 

@@ -36,11 +36,7 @@ fn a_cancelled_waiter_never_lets_two_run_whoever_waits_behind_it() {
         assert_eq!((adm.running(), adm.grants_due()), (1, 0));
 
         let mut running = owner;
-        for next in waiters
-            .into_iter()
-            .filter(|ticket| adm.state(*ticket).is_some())
-            .collect::<Vec<_>>()
-        {
+        for next in waiters.into_iter().filter(|ticket| adm.state(*ticket).is_some()).collect::<Vec<_>>() {
             adm.finish(running).unwrap();
             assert_eq!(adm.grants(), [Grant::Start(next)]);
             running = next;

@@ -137,10 +137,7 @@ fn a_command_at_the_wrong_time_is_misuse_and_changes_nothing() {
 
     // A grant that was not collected is not there yet for the application.
     adm.finish(running).unwrap();
-    assert_eq!(
-        adm.pass(queued, None),
-        Err(Misuse::WrongState(queued, State::GateDue))
-    );
+    assert_eq!(adm.pass(queued, None), Err(Misuse::WrongState(queued, State::GateDue)));
     assert_eq!(adm.grants(), [Grant::OpenGate(queued)]);
 }
 

@@ -13,11 +13,7 @@ impl Admission {
         let before = self.visits();
         let result = command(self);
         let steps = self.visits() - before;
-        assert!(
-            steps <= FEW,
-            "{steps} entries looked at with {} waiting",
-            self.waiting()
-        );
+        assert!(steps <= FEW, "{steps} entries looked at with {} waiting", self.waiting());
         result
     }
 
@@ -48,11 +44,7 @@ fn cancels(channel_of: impl Fn(u32) -> ChannelKey, in_lane: bool) {
         let tickets: Vec<TicketId> = (0..MANY)
             .map(|i| {
                 adm.cheap(|adm| {
-                    if in_lane {
-                        adm.in_lane(channel_of(i), lane("hot"))
-                    } else {
-                        adm.queued(channel_of(i))
-                    }
+                    if in_lane { adm.in_lane(channel_of(i), lane("hot")) } else { adm.queued(channel_of(i)) }
                 })
             })
             .collect();
@@ -86,9 +78,7 @@ fn a_hundred_thousand_in_one_lane_leave_in_few_steps_each() {
 fn a_hundred_thousand_are_served_in_order_in_few_steps_each() {
     let mut adm = admission(1, MANY as usize);
     let mut running = adm.started(CH, None);
-    let tickets: Vec<TicketId> = (0..MANY)
-        .map(|i| adm.queued(ChannelKey(u64::from(i % 7))))
-        .collect();
+    let tickets: Vec<TicketId> = (0..MANY).map(|i| adm.queued(ChannelKey(u64::from(i % 7)))).collect();
     for ticket in tickets {
         adm.cheap(|adm| adm.finish(running)).unwrap();
         assert_eq!(adm.cheap(Admission::poll_grant), Some(Grant::OpenGate(ticket)));

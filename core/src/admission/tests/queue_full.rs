@@ -51,10 +51,7 @@ fn lane_waiters_count_and_a_newcomer_to_a_full_lane_is_refused() {
     let before = adm.facts();
     assert_eq!(adm.pass(third, lane("hot")), Ok(Passed::Busy));
     assert_eq!(adm.state(third), None);
-    assert_eq!(
-        (adm.slots_in_use(), adm.tickets()),
-        (before[1] - 1, before[4] - 1)
-    );
+    assert_eq!((adm.slots_in_use(), adm.tickets()), (before[1] - 1, before[4] - 1));
 
     // Not a stranger to that lane, though: a slot is free for it, as if nobody waited.
     let stranger = adm.started(CH, lane("cold"));
@@ -82,9 +79,7 @@ fn who_waited_for_a_slot_is_not_refused_at_the_lane_and_the_overshoot_is_bounded
     assert_eq!(adm.enter(CH), Err(Busy));
     let mut most = 0;
     while let Some(grant) = adm.poll_grant() {
-        let Grant::OpenGate(ticket) = grant else {
-            panic!("{grant:?}")
-        };
+        let Grant::OpenGate(ticket) = grant else { panic!("{grant:?}") };
         assert_eq!(adm.pass(ticket, lane("hot")), Ok(Passed::Waits));
         most = most.max(adm.waiting());
     }

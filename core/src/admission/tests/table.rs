@@ -23,16 +23,8 @@ fn rendered() -> String {
         // What happens first, then what is nothing, then what is misuse.
         rows.sort_by_key(|(step, _)| (step.effects.contains(&Effect::Misuse), step.effects.is_empty()));
         for (step, inputs) in rows {
-            let next = if step.next == *state {
-                "same"
-            } else {
-                &alloc::format!("{:?}", step.next)
-            };
-            let effects = if step.effects.is_empty() {
-                "nothing"
-            } else {
-                &list(step.effects)
-            };
+            let next = if step.next == *state { "same" } else { &alloc::format!("{:?}", step.next) };
+            let effects = if step.effects.is_empty() { "nothing" } else { &list(step.effects) };
             writeln!(out, "//! | {state:?} | {} | {next} | {effects} |", list(&inputs)).unwrap();
         }
     }
@@ -53,10 +45,7 @@ fn the_documented_table_is_the_table() {
     if documented != rendered {
         eprintln!("{rendered}");
     }
-    assert!(
-        documented == rendered,
-        "the table in ticket.rs is not what `step` does; the right one is above"
-    );
+    assert!(documented == rendered, "the table in ticket.rs is not what `step` does; the right one is above");
 }
 
 /// What a ticket holds and where it is linked, by the effects alone.
@@ -93,23 +82,15 @@ impl Ledger {
             Effect::OpenGate | Effect::Misuse => {}
         }
         // In one list at most at any moment, never twice, and nothing is given back that is not held.
-        assert!(
-            (0..=1).contains(&(self.queue + self.lane_queue + self.due)),
-            "{self:?}"
-        );
+        assert!((0..=1).contains(&(self.queue + self.lane_queue + self.due)), "{self:?}");
         for count in [self.slots, self.lanes, self.queue, self.lane_queue, self.due] {
             assert!((0..=1).contains(&count), "{self:?}");
         }
     }
 }
 
-const COMMANDS: [Input; 5] = [
-    Input::LaneOpen,
-    Input::LaneTaken,
-    Input::LaneFull,
-    Input::Refused,
-    Input::Over,
-];
+const COMMANDS: [Input; 5] =
+    [Input::LaneOpen, Input::LaneTaken, Input::LaneFull, Input::Refused, Input::Over];
 
 /// Walks every reachable state with every input, along every way in which the ledger differs (2.6, 7 and 11).
 #[test]
@@ -123,11 +104,7 @@ fn every_reachable_state_keeps_its_books_with_every_input() {
         for input in Input::ALL {
             let mut now = ledger;
             let step = step(state, *input);
-            assert_eq!(
-                step,
-                super::super::ticket::step(state, *input),
-                "a function of its arguments"
-            );
+            assert_eq!(step, super::super::ticket::step(state, *input), "a function of its arguments");
             step.effects.iter().for_each(|effect| now.apply(*effect));
             let at = alloc::format!("{state:?}, {input:?}: {step:?}, {now:?}");
 
@@ -137,11 +114,7 @@ fn every_reachable_state_keeps_its_books_with_every_input() {
             } else {
                 assert_ne!(step.next, state, "{at}");
             }
-            assert_eq!(
-                step.effects.contains(&Effect::Misuse),
-                step.effects == [Effect::Misuse],
-                "{at}"
-            );
+            assert_eq!(step.effects.contains(&Effect::Misuse), step.effects == [Effect::Misuse], "{at}");
             if step.effects == [Effect::Misuse] {
                 assert!(COMMANDS.contains(input), "only a command can be misuse: {at}");
             } else if COMMANDS.contains(input) {
@@ -153,11 +126,7 @@ fn every_reachable_state_keeps_its_books_with_every_input() {
             assert_eq!(now.lanes == 1, step.next.holds_lane(), "{at}");
             assert_eq!(now.queue + now.lane_queue == 1, step.next.waits(), "{at}");
             assert_eq!(now.queue == 1, step.next == State::Queued, "{at}");
-            assert_eq!(
-                now.due == 1,
-                matches!(step.next, State::GateDue | State::StartDue),
-                "{at}"
-            );
+            assert_eq!(now.due == 1, matches!(step.next, State::GateDue | State::StartDue), "{at}");
             assert!(!step.next.runs() || now.starts == 1, "{at}");
 
             // A lane or slot is taken in time: whoever starts has both.
@@ -168,11 +137,7 @@ fn every_reachable_state_keeps_its_books_with_every_input() {
             // A cancel ends what has not started, stops what has, once, and frees nothing of what runs.
             if *input == Input::Cancel && state != State::New && state != State::Done {
                 now.cancelled = true;
-                let expected = if state.runs() {
-                    State::Draining
-                } else {
-                    State::Done
-                };
+                let expected = if state.runs() { State::Draining } else { State::Done };
                 assert_eq!(step.next, expected, "{at}");
             }
             if step.effects.contains(&Effect::Stop) {
@@ -180,11 +145,7 @@ fn every_reachable_state_keeps_its_books_with_every_input() {
             }
             // The end: everything is given back, exactly one of "started" and "never" is true, and nothing follows.
             if step.next == State::Done {
-                assert_eq!(
-                    [now.slots, now.lanes, now.queue, now.lane_queue, now.due],
-                    [0; 5],
-                    "{at}"
-                );
+                assert_eq!([now.slots, now.lanes, now.queue, now.lane_queue, now.due], [0; 5], "{at}");
                 assert_eq!(now.starts + now.told_never, 1, "{at}");
             }
             if state == State::Done {
@@ -194,21 +155,13 @@ fn every_reachable_state_keeps_its_books_with_every_input() {
         }
     }
     let reached: BTreeSet<State> = seen.iter().map(|(state, _)| *state).collect();
-    assert_eq!(
-        reached.len(),
-        State::ALL.len(),
-        "a state is never reached: {reached:?}"
-    );
+    assert_eq!(reached.len(), State::ALL.len(), "a state is never reached: {reached:?}");
 }
 
 #[test]
 fn what_waits_or_runs_can_always_end() {
     for state in State::ALL {
-        let ends = |state: State| {
-            Input::ALL
-                .iter()
-                .any(|input| step(state, *input).next == State::Done)
-        };
+        let ends = |state: State| Input::ALL.iter().any(|input| step(state, *input).next == State::Done);
         assert!(ends(*state), "{state:?}");
     }
 }
