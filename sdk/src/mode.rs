@@ -37,7 +37,17 @@ pub trait Mode: sealed::Sealed + Sized + 'static {
 
     #[doc(hidden)]
     fn as_any(value: &Self::Value) -> &dyn Any;
+    #[doc(hidden)]
+    fn ready<T: Send + 'static>(value: T) -> Self::Future<T>;
+    #[doc(hidden)]
+    fn from_shared<T: 'static>(future: <Shared as Mode>::Future<T>) -> Self::Future<T>;
+    #[doc(hidden)]
+    fn work(work: Work<Self>) -> Self::Future<()>;
 }
+
+/// Work for a spawn hook. Opaque.
+#[doc(hidden)]
+pub struct Work<M: Mode>(pub(crate) crate::engine::Work<M>);
 
 impl Mode for Local {
     type Future<T: 'static> = Pin<Box<dyn Future<Output = T>>>;
@@ -49,6 +59,18 @@ impl Mode for Local {
 
     fn as_any(value: &Self::Value) -> &dyn Any {
         value
+    }
+
+    fn ready<T: Send + 'static>(value: T) -> Self::Future<T> {
+        Box::pin(std::future::ready(value))
+    }
+
+    fn from_shared<T: 'static>(future: <Shared as Mode>::Future<T>) -> Self::Future<T> {
+        future
+    }
+
+    fn work(work: Work<Self>) -> Self::Future<()> {
+        Box::pin(work.0)
     }
 }
 
@@ -62,5 +84,17 @@ impl Mode for Shared {
 
     fn as_any(value: &Self::Value) -> &dyn Any {
         value
+    }
+
+    fn ready<T: Send + 'static>(value: T) -> Self::Future<T> {
+        Box::pin(std::future::ready(value))
+    }
+
+    fn from_shared<T: 'static>(future: <Shared as Mode>::Future<T>) -> Self::Future<T> {
+        future
+    }
+
+    fn work(work: Work<Self>) -> Self::Future<()> {
+        Box::pin(work.0)
     }
 }

@@ -308,7 +308,7 @@ impl Server {
         self.clock = self.clock.max(now.mono);
     }
 
-    fn accept(&mut self, request: Box<Request>) {
+    fn accept(&mut self, request: Arc<Request>) {
         if self.by_id.contains_key(request.wire_id()) {
             self.violation(PeerViolation::DuplicateId);
             return;

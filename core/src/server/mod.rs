@@ -9,6 +9,7 @@
 //! [`refuse`](Server::refuse), some time, from anywhere.
 
 mod body;
+mod capability;
 mod channel;
 mod config;
 pub mod exchange;
@@ -20,6 +21,7 @@ mod transmit;
 mod triage;
 
 pub use body::{EncodeError, ErrorReply, Members, ResultBody};
+pub use capability::missing;
 pub use channel::{Deadline, Server};
 pub use config::{ConfigError, ServerConfig, ServerConfigBuilder};
 pub use request::{Method, Request};
@@ -28,6 +30,7 @@ pub use single::Exchange;
 pub use transmit::{Kind, Status, Transmit};
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 
 use crate::id::ServingId;
 use crate::violation::PeerViolation;
@@ -64,7 +67,7 @@ pub enum ServerEvent {
         /// Names it in every command.
         serving: ServingId,
         /// What was asked.
-        request: Box<Request>,
+        request: Arc<Request>,
     },
     /// A request that was being served is over: stop its handler. Nothing can be sent for it any more.
     Stopped {

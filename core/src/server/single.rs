@@ -29,7 +29,7 @@ const THE_ONE: ServingId = ServingId { index: 0, generation: 0 };
 pub struct Exchange {
     config: Arc<ServerConfig>,
     phase: Phase,
-    request: Option<Box<Request>>,
+    request: Option<Arc<Request>>,
     stopped: Option<Stopped>,
     violation: Option<PeerViolation>,
     closed: bool,

@@ -8,6 +8,7 @@
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::ToString;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde_json::value::RawValue;
@@ -26,7 +27,7 @@ use crate::wire::{Envelope, Malformed, Message, Params, ParamsError, write};
 /// What to do with a message.
 pub(super) enum Triage {
     /// A request for the application.
-    Serve(Box<Request>),
+    Serve(Arc<Request>),
     /// Already answered: append this with this status.
     Answer(RequestId, Answer),
     /// The peer cancels one of its requests.
@@ -152,7 +153,7 @@ fn request(
     }
     let again = id.clone();
     match Request::copy(line, id, method, &mut params) {
-        Some(request) => Triage::Serve(Box::new(request)),
+        Some(request) => Triage::Serve(Arc::new(request)),
         None => Triage::Answer(again, missing("io.modelcontextprotocol/clientCapabilities")),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -13,8 +13,9 @@ use sansio_mcp::server::{Progress, Reported, Request};
 
 use super::hub::{Assigned, ChannelId, Hub};
 use super::signal::Signal;
-use crate::mode::Mode;
-use crate::server::{Report, Reply};
+use super::watch::moved;
+use crate::mode::{Mode, Shared};
+use crate::server::{Reply, Report};
 
 /// Clean-up that a handler registered, and how long it may take.
 pub(crate) struct Cleanup<M: Mode> {
@@ -29,7 +30,7 @@ pub(crate) struct Call<M: Mode> {
     pub(crate) channel: ChannelId,
     pub(crate) serving: ServingId,
     pub(crate) ticket: Option<TicketId>,
-    pub(crate) request: Box<Request>,
+    pub(crate) request: Arc<Request>,
     pub(crate) signal: Arc<Signal>,
     /// Reports of progress go nowhere: the request carried no token.
     pub(crate) silent: bool,
@@ -37,6 +38,8 @@ pub(crate) struct Call<M: Mode> {
     pub(crate) has_cleanups: AtomicBool,
     pub(crate) cleanups: Mutex<Vec<Cleanup<M>>>,
     pub(crate) values: Mutex<Vec<Arc<M::Value>>>,
+    /// The view of this call that a blocking body has where the call itself cannot leave its thread.
+    twin: OnceLock<Arc<Call<Shared>>>,
 }
 
 impl<M: Mode> Call<M> {
@@ -55,7 +58,29 @@ impl<M: Mode> Call<M> {
             has_cleanups: AtomicBool::new(false),
             cleanups: Mutex::new(Vec::new()),
             values: Mutex::new(Vec::new()),
+            twin: OnceLock::new(),
         })
+    }
+
+    /// A view of this call that may leave the thread. Clean-up registered with it runs with this call's own.
+    #[cfg(feature = "blocking")]
+    pub(crate) fn twin(&self) -> Arc<Call<Shared>> {
+        let twin = self.twin.get_or_init(|| {
+            Arc::new(Call {
+                hub: Arc::clone(&self.hub),
+                channel: self.channel,
+                serving: self.serving,
+                ticket: self.ticket,
+                request: Arc::clone(&self.request),
+                signal: Arc::clone(&self.signal),
+                silent: self.silent,
+                has_cleanups: AtomicBool::new(false),
+                cleanups: Mutex::new(Vec::new()),
+                values: Mutex::new(Vec::new()),
+                twin: OnceLock::new(),
+            })
+        });
+        Arc::clone(twin)
     }
 
     /// The gate is behind the request: takes the lane, waiting for it if it is taken. The error is the reply
@@ -64,14 +89,21 @@ impl<M: Mode> Call<M> {
         let Some(ticket) = self.ticket else { return Ok(()) };
         let passed = self.hub.lock().pass(ticket, lane);
         match passed {
-            Passed::Start => Ok(()),
-            Passed::Busy => Err(crate::server::busy(1_000)),
+            Passed::Start => {}
+            Passed::Busy => {
+                moved!(warn, "busy", &self.request, code = "SERVER_BUSY");
+                return Err(crate::server::busy(1_000));
+            }
             Passed::Waits => {
+                if !self.signal.is_stopped() {
+                    moved!(trace, "in lane", &self.request);
+                }
                 // The work registers itself with the signal; a grant wakes it.
                 poll_fn(|_| if self.signal.is_granted() { Poll::Ready(()) } else { Poll::Pending }).await;
-                Ok(())
             }
         }
+        moved!(trace, "running", &self.request);
+        Ok(())
     }
 
     pub(crate) fn report(&self, report: &Progress<'_>) -> Report {
@@ -101,6 +133,14 @@ impl<M: Mode> Call<M> {
     }
 
     pub(crate) fn next_cleanup(&self) -> Option<Cleanup<M>> {
+        if let Some(cleanup) = self.own_cleanup() {
+            return Some(cleanup);
+        }
+        let Cleanup { future, bound } = self.twin.get()?.own_cleanup()?;
+        Some(Cleanup { future: M::from_shared(future), bound })
+    }
+
+    fn own_cleanup(&self) -> Option<Cleanup<M>> {
         if !self.has_cleanups.load(Ordering::Acquire) {
             return None;
         }

@@ -102,8 +102,7 @@ impl Port for Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         let now = self.hub.now();
-        let gone = self.hub.lock().close(self.channel, now);
-        drop(gone);
+        self.hub.lock().close(self.channel, now);
     }
 }
 
@@ -128,9 +127,7 @@ impl Exchange {
 
     /// The message of this stream is too long.
     pub fn handle_oversized(&self) {
-        self.hub
-            .lock()
-            .with_exchange(self.channel, |exchange| exchange.handle_malformed(Malformed::NotJson));
+        self.hub.lock().with_exchange(self.channel, |exchange| exchange.handle_malformed(Malformed::NotJson));
     }
 
     /// Appends messages, each with a line end, until `out` holds about `max` bytes. `Ready(true)`: the last
@@ -149,7 +146,6 @@ impl Exchange {
 impl Drop for Exchange {
     fn drop(&mut self) {
         let now = self.hub.now();
-        let gone = self.hub.lock().close(self.channel, now);
-        drop(gone);
+        self.hub.lock().close(self.channel, now);
     }
 }

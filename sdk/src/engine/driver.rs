@@ -99,7 +99,7 @@ impl<M: Mode> Driver<M> {
     /// Starts a work: on the user's executor if there is a hook, else here, where it is polled at once.
     fn start(&mut self, work: Work<M>) {
         if let Some(spawn) = &self.spawn {
-            spawn(M::boxed_work(work));
+            spawn(M::work(crate::mode::Work(work)));
             return;
         }
         let index = self.free.pop().unwrap_or_else(|| {
@@ -134,6 +134,8 @@ impl<M: Mode> Future for Driver<M> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let mut budget = BUDGET;
+        // What is woken from here on is seen below.
+        this.hub.lock().driver = None;
         loop {
             let mut idle = true;
             loop {

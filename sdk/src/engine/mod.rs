@@ -5,12 +5,11 @@ mod connection;
 mod driver;
 mod hub;
 mod signal;
+mod watch;
 mod work;
 
 use std::sync::Arc;
 use std::time::Duration;
-
-use sansio_mcp::admission::Admission;
 
 pub(crate) use call::{Call, Cleanup};
 pub use connection::{Connection, Exchange};
@@ -18,7 +17,9 @@ pub use driver::Driver;
 pub use hub::Facts;
 pub(crate) use hub::{Hub, data};
 pub use signal::Cancelled;
-pub(crate) use work::contained;
+#[cfg(feature = "blocking")]
+pub(crate) use signal::Outstanding;
+pub(crate) use work::{Work, contained};
 
 use crate::clock::Clock;
 use crate::mode::Mode;
@@ -46,7 +47,6 @@ impl Engine {
     /// An engine that serves `server`, and the driver in which its handlers run.
     pub fn new<M: Mode>(server: Server<M>, clock: Arc<dyn Clock>) -> (Self, Driver<M>) {
         let Server { registry, config, admission, bounds, spawn } = server;
-        let admission = Admission::new(admission).unwrap_or_else(|_| unreachable_limits());
         let hub = Arc::new(Hub::new(admission, config, clock));
         hub.lock().add_handle();
         let driver = Driver::new(Arc::clone(&hub), registry, Arc::new(bounds), spawn);

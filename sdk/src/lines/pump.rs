@@ -1,0 +1,289 @@
+//! The future that moves lines between a [`Port`] and a pair of byte streams.
+//!
+//! It reads and writes at the same time, in batches: many lines a system call, a flush only when there is nothing
+//! more to write, and no sleep before every source was looked at once more in vain. Memory is bounded: one chunk
+//! read, one batch to write, one line that is not complete yet.
+
+use std::future::Future;
+use std::io::{self, ErrorKind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use futures_io::{AsyncRead, AsyncWrite};
+use sansio_mcp::time::Mono;
+use sansio_mcp::wire::Framer;
+
+use super::Port;
+use crate::clock::{Clock, Sleep};
+
+/// Size of the read buffer at first: most connections are mostly idle.
+const READ_MIN: usize = 4 * 1024;
+/// Size it grows to as soon as a read fills it.
+const READ_MAX: usize = 64 * 1024;
+/// Bytes after which a batch of lines is written.
+pub(super) const BATCH: usize = 64 * 1024;
+/// Bytes moved in one poll before the executor gets a turn: about 50 us of work.
+pub(super) const BUDGET: usize = 256 * 1024;
+/// What a step costs at least, so that steps without bytes end too.
+const STEP: usize = 1024;
+/// How long the last bytes may take once everything is finished.
+pub(super) const LINGER: Duration = Duration::from_millis(1500);
+
+/// Moves lines until `port` is finished or the connection is lost.
+///
+/// `line_limit` is the length of a line in bytes, line end not counted. When the port is finished its last bytes are
+/// written (for at most 1.5 s), and the writer is closed. Dropping the future drops the port.
+pub fn pump<P, R, W>(port: P, reader: R, writer: W, clock: Arc<dyn Clock>, line_limit: usize) -> Pump<P, R, W>
+where
+    P: Port,
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    Pump {
+        port,
+        reader,
+        writer,
+        clock,
+        framer: Framer::new(line_limit),
+        chunk: Vec::new(),
+        out: Vec::new(),
+        written: 0,
+        unflushed: false,
+        waker: None,
+        alarm: None,
+        stage: Stage::Open,
+    }
+}
+
+/// See [`pump`].
+#[must_use = "futures do nothing unless polled"]
+pub struct Pump<P, R, W> {
+    port: P,
+    reader: R,
+    writer: W,
+    clock: Arc<dyn Clock>,
+    framer: Framer,
+    chunk: Vec<u8>,
+    /// A batch, of which the first `written` bytes have been written.
+    out: Vec<u8>,
+    written: usize,
+    /// Something was written and not flushed.
+    unflushed: bool,
+    /// The waker that the port was last given.
+    waker: Option<Waker>,
+    alarm: Option<(Mono, Sleep)>,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// Both ways.
+    Open,
+    /// The peer sends nothing more.
+    InputEnded,
+    /// The port is finished: what is left is written, until the alarm, and the writer closed.
+    Closing,
+    /// Over.
+    Done,
+}
+
+/// What a step has achieved.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Nothing can be done now.
+    Idle,
+    /// So many bytes; there may be more.
+    Moved(usize),
+}
+
+impl<P, R, W> Future for Pump<P, R, W>
+where
+    P: Port + Unpin,
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        let mut budget = BUDGET;
+        loop {
+            let mut idle = true;
+            for step in [this.read(cx), this.write(cx)] {
+                if let Step::Moved(bytes) = step {
+                    idle = false;
+                    budget = budget.saturating_sub(bytes.max(STEP));
+                }
+            }
+            if idle || budget == 0 {
+                if this.time(cx) != Step::Idle {
+                    idle = false;
+                    budget = budget.saturating_sub(STEP);
+                } else if idle && this.finish() {
+                    continue;
+                }
+            }
+            if this.stage == Stage::Done {
+                return Poll::Ready(());
+            }
+            if budget == 0 {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            if idle {
+                return Poll::Pending;
+            }
+        }
+    }
+}
+
+impl<P, R, W> Pump<P, R, W>
+where
+    P: Port,
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    fn read(&mut self, cx: &mut Context<'_>) -> Step {
+        if self.stage != Stage::Open || !self.port.wants_input() {
+            return Step::Idle;
+        }
+        if self.chunk.is_empty() {
+            self.chunk = vec![0; READ_MIN];
+        }
+        match Pin::new(&mut self.reader).poll_read(cx, &mut self.chunk) {
+            Poll::Pending => Step::Idle,
+            Poll::Ready(Ok(0)) => {
+                self.stage = Stage::InputEnded;
+                self.chunk = Vec::new();
+                self.port.input_end(&mut self.framer);
+                Step::Moved(0)
+            }
+            Poll::Ready(Ok(n)) => {
+                let n = n.min(self.chunk.len());
+                self.port.feed(&mut self.framer, self.chunk.get(..n).unwrap_or_default());
+                if n == self.chunk.len() && n < READ_MAX {
+                    self.chunk = vec![0; READ_MAX];
+                }
+                Step::Moved(n)
+            }
+            Poll::Ready(Err(error)) => self.failed("read", &error),
+        }
+    }
+
+    fn write(&mut self, cx: &mut Context<'_>) -> Step {
+        if self.stage == Stage::Done {
+            return Step::Idle;
+        }
+        if self.stage != Stage::Closing {
+            self.fill(cx);
+        }
+        let rest = self.out.get(self.written..).unwrap_or_default();
+        if !rest.is_empty() {
+            let length = rest.len();
+            return match Pin::new(&mut self.writer).poll_write(cx, rest) {
+                Poll::Pending => Step::Idle,
+                Poll::Ready(Ok(0)) => self.failed("write", &ErrorKind::WriteZero.into()),
+                Poll::Ready(Ok(n)) => {
+                    self.written += n.min(length);
+                    self.unflushed = true;
+                    Step::Moved(n)
+                }
+                Poll::Ready(Err(error)) => self.failed("write", &error),
+            };
+        }
+        if self.stage == Stage::Closing {
+            return match Pin::new(&mut self.writer).poll_close(cx) {
+                Poll::Pending => Step::Idle,
+                Poll::Ready(Err(error)) if error.kind() == ErrorKind::Interrupted => Step::Moved(0),
+                // Whatever came of it, there is nothing to be done about it any more.
+                Poll::Ready(_) => {
+                    self.stage = Stage::Done;
+                    Step::Moved(0)
+                }
+            };
+        }
+        if self.unflushed {
+            return match Pin::new(&mut self.writer).poll_flush(cx) {
+                Poll::Pending => Step::Idle,
+                Poll::Ready(Ok(())) => {
+                    self.unflushed = false;
+                    Step::Moved(0)
+                }
+                Poll::Ready(Err(error)) => self.failed("flush", &error),
+            };
+        }
+        Step::Idle
+    }
+
+    /// Takes the next batch once the last is written.
+    fn fill(&mut self, cx: &mut Context<'_>) {
+        if self.written == self.out.len() {
+            self.out.clear();
+            self.out.shrink_to(2 * BATCH);
+            self.written = 0;
+        } else {
+            // The port must know whom to wake even while the writer is stuck. That may add a line to the batch.
+            let known = self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
+            if known || self.out.len() >= 2 * BATCH {
+                return;
+            }
+        }
+        let max = BATCH.saturating_sub(self.out.len()).max(1);
+        // Pending or not, what is there is there.
+        let _: Poll<()> = self.port.poll_fill(cx, &mut self.out, max);
+        match &mut self.waker {
+            Some(waker) => waker.clone_from(cx.waker()),
+            None => self.waker = Some(cx.waker().clone()),
+        }
+    }
+
+    /// Looks at the clock; `Moved` if something was due.
+    fn time(&mut self, cx: &mut Context<'_>) -> Step {
+        if self.stage == Stage::Done {
+            return Step::Idle;
+        }
+        if self.stage != Stage::Closing
+            && let Some(at) = self.port.next_timeout()
+        {
+            // A deadline that was moved on is noticed when the alarm goes off.
+            if self.alarm.as_ref().is_none_or(|(armed, _)| at < *armed) {
+                self.alarm = Some((at, self.clock.sleep_until(at)));
+            }
+        }
+        let Some((_, sleep)) = &mut self.alarm else {
+            return Step::Idle;
+        };
+        if sleep.as_mut().poll(cx).is_pending() {
+            return Step::Idle;
+        }
+        self.alarm = None;
+        if self.stage == Stage::Closing {
+            tracing::debug!("the peer did not take the last bytes in time");
+            self.stage = Stage::Done;
+        } else {
+            self.port.handle_timeout();
+        }
+        Step::Moved(0)
+    }
+
+    /// Begins to close if the port is finished; whether there is something to do now.
+    fn finish(&mut self) -> bool {
+        if matches!(self.stage, Stage::Closing | Stage::Done) || !self.port.is_finished() {
+            return false;
+        }
+        self.stage = Stage::Closing;
+        let at = self.clock.now().mono + LINGER;
+        self.alarm = Some((at, self.clock.sleep_until(at)));
+        true
+    }
+
+    fn failed(&mut self, what: &str, error: &io::Error) -> Step {
+        if error.kind() != ErrorKind::Interrupted {
+            self.port.lost(&format!("{what} failed: {error}"));
+            self.stage = Stage::Done;
+        }
+        Step::Moved(0)
+    }
+}

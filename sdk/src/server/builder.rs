@@ -1,0 +1,313 @@
+//! Putting a server together.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_core::Stream;
+use sansio_mcp::admission::{Admission, AdmissionLimits};
+use sansio_mcp::limits::ServerLimits;
+use sansio_mcp::model::{
+    CacheScope, Implementation, OutputSchema, RawJson, ServerCapabilities, Tool, ToolsCapability,
+};
+use sansio_mcp::server::ServerConfig;
+
+use super::context::Context;
+use super::exit::Exit;
+#[cfg(feature = "blocking")]
+use super::handler::Blocking;
+use super::handler::{Asynchronous, Common, Hook, Rules, Streaming};
+use super::layer::{Function, Next};
+use super::output::{ToolInput, ToolOutput};
+use super::registry::Registry;
+use super::reply::Reply;
+use super::spec::ToolSpec;
+use super::step::Step;
+use super::{ConfigError, Server};
+use crate::engine::Bounds;
+use crate::mode::{Local, Mode, Shared};
+
+/// Builds a [`Server`]. What is wrong with any part is told by [`build`](Self::build), naming the field.
+#[must_use = "a builder does nothing until it is built"]
+pub struct Builder<M: Mode, S = ()> {
+    info: Implementation,
+    instructions: Option<String>,
+    state: Arc<S>,
+    listed: Vec<Tool>,
+    handlers: Vec<Box<M::Tool>>,
+    layers: Vec<Box<M::Layer>>,
+    hook: Option<Arc<M::Hook>>,
+    spawn: Option<Box<M::Spawn>>,
+    admission: AdmissionLimits,
+    limits: ServerLimits,
+    bounds: Bounds,
+    page: usize,
+    ttl_ms: u64,
+    scope: CacheScope,
+    fault: Option<ConfigError>,
+}
+
+impl<M: Mode> Builder<M> {
+    pub(super) fn new(info: Implementation) -> Self {
+        Self {
+            info,
+            instructions: None,
+            state: Arc::new(()),
+            listed: Vec::new(),
+            handlers: Vec::new(),
+            layers: Vec::new(),
+            hook: None,
+            spawn: None,
+            admission: AdmissionLimits::default(),
+            limits: ServerLimits::default(),
+            bounds: Bounds { cleanup: Duration::from_secs(5), closing: Duration::from_millis(1500) },
+            page: 1000,
+            ttl_ms: 0,
+            scope: CacheScope::Public,
+            fault: None,
+        }
+    }
+
+    /// The application's state, which every handler added after this reaches through
+    /// [`Context::state`].
+    pub fn state<S>(self, state: S) -> Builder<M, S> {
+        #[allow(clippy::arc_with_non_send_sync)] // Send in the mode that needs it
+        let state = Arc::new(state);
+        Builder {
+            info: self.info,
+            instructions: self.instructions,
+            state,
+            listed: self.listed,
+            handlers: self.handlers,
+            layers: self.layers,
+            hook: self.hook,
+            spawn: self.spawn,
+            admission: self.admission,
+            limits: self.limits,
+            bounds: self.bounds,
+            page: self.page,
+            ttl_ms: self.ttl_ms,
+            scope: self.scope,
+            fault: self.fault,
+        }
+    }
+}
+
+impl<M: Mode, S> Builder<M, S> {
+    /// Text for a model about how to use this server.
+    pub fn instructions(mut self, text: impl Into<String>) -> Self {
+        self.instructions = Some(text.into());
+        self
+    }
+
+    /// Handlers at one time; more wait. Default 64.
+    pub fn slots(mut self, slots: usize) -> Self {
+        self.admission.slots = slots;
+        self
+    }
+
+    /// Requests that may wait; more are refused as busy. Default 1,024.
+    pub fn queue(mut self, queue: usize) -> Self {
+        self.admission.queue = queue;
+        self
+    }
+
+    /// Bounds of each channel.
+    pub fn limits(mut self, limits: ServerLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How long a clean-up may take: in general (default 5 s), and while shutting down (default 1.5 s).
+    pub fn cleanup_bounds(mut self, general: Duration, closing: Duration) -> Self {
+        self.bounds = Bounds { cleanup: general, closing };
+        self
+    }
+
+    /// Tools on one page of the list. Default 1,000: some clients read the first page alone.
+    pub fn page_size(mut self, tools: usize) -> Self {
+        self.page = tools;
+        self
+    }
+
+    /// How long, in milliseconds, clients may keep the list of tools, and for whom. Default 0, public.
+    pub fn list_cache(mut self, ttl_ms: u64, scope: CacheScope) -> Self {
+        self.ttl_ms = ttl_ms;
+        self.scope = scope;
+        self
+    }
+
+    /// Checks everything.
+    ///
+    /// # Errors
+    /// Names the field that is empty, zero, there twice, or not what it must be.
+    pub fn build(self) -> Result<Server<M>, ConfigError> {
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        let admission =
+            Admission::new(self.admission).map_err(|error| ConfigError::new("slots", error.to_string()))?;
+        if self.page == 0 {
+            return Err(ConfigError::new("page_size", "is zero: the list would never end"));
+        }
+        let mut by_name = BTreeMap::new();
+        for (place, tool) in self.listed.iter().enumerate() {
+            if by_name.insert(tool.name.clone(), place).is_some() {
+                return Err(ConfigError::new("tool.name", format!("{:?} is there twice", tool.name)));
+            }
+        }
+        let mut capabilities = ServerCapabilities::default();
+        if !self.listed.is_empty() {
+            capabilities.tools = Some(ToolsCapability::default());
+        }
+        let mut config = ServerConfig::builder(self.info, capabilities).limits(self.limits);
+        if let Some(text) = self.instructions {
+            config = config.instructions(text);
+        }
+        let registry = Registry {
+            listed: self.listed,
+            handlers: self.handlers,
+            by_name,
+            layers: self.layers,
+            hook: self.hook,
+            page: self.page,
+            ttl_ms: self.ttl_ms,
+            scope: self.scope,
+        };
+        #[allow(clippy::arc_with_non_send_sync)] // Send in the mode that needs it
+        let registry = Arc::new(registry);
+        Ok(Server {
+            registry,
+            config: Arc::new(config.build()?),
+            admission,
+            bounds: self.bounds,
+            spawn: self.spawn,
+        })
+    }
+
+    fn add<A: ToolInput, T: ToolOutput>(
+        &mut self,
+        mut spec: ToolSpec,
+        handler: impl FnOnce(Common<S>) -> Box<M::Tool>,
+    ) {
+        self.add_as(&mut spec, A::schema(), T::schema(), handler);
+    }
+
+    fn add_as(
+        &mut self,
+        spec: &mut ToolSpec,
+        input: Option<RawJson>,
+        output: Option<OutputSchema>,
+        handler: impl FnOnce(Common<S>) -> Box<M::Tool>,
+    ) {
+        match spec.tool(input, output.map(|output| output.as_json().clone())) {
+            Ok(tool) => {
+                let (lane, requires) = (std::mem::take(&mut spec.lane), spec.requires.take());
+                self.listed.push(tool);
+                self.handlers.push(handler(Common {
+                    state: Arc::clone(&self.state),
+                    rules: Arc::new(Rules { lane, requires }),
+                }));
+            }
+            Err(fault) => {
+                self.fault.get_or_insert(fault);
+            }
+        }
+    }
+}
+
+macro_rules! in_mode {
+    ($mode:ty, [$($send:tt)*], [$($sync:tt)*]) => {
+        impl<S: 'static $($sync)*> Builder<$mode, S> {
+            /// Adds a tool whose handler is an `async` function. It stops at its current await when the request
+            /// is cancelled.
+            pub fn tool<A, T, F, Fut>(mut self, spec: impl Into<ToolSpec>, handler: F) -> Self
+            where
+                F: Fn(A, Context<S, $mode>) -> Fut $($sync)* + 'static,
+                Fut: Future<Output = Result<T, Exit>> $($send)* + 'static,
+                A: ToolInput $($send)* + 'static,
+                T: ToolOutput + 'static,
+            {
+                self.add::<A, T>(spec.into(), |common| {
+                    Box::new(Asynchronous { code: Arc::new(handler), common, input: PhantomData })
+                });
+                self
+            }
+
+            /// Adds a tool whose handler gives a stream of [`Step`]s, such as
+            /// [`generator`](super::generator) makes: progress on the way, the response at its end.
+            pub fn stream_tool<A, T, F, Str>(mut self, spec: impl Into<ToolSpec>, handler: F) -> Self
+            where
+                F: Fn(A, Context<S, $mode>) -> Str $($sync)* + 'static,
+                Str: Stream<Item = Step<T>> $($send)* + 'static,
+                A: ToolInput $($send)* + 'static,
+                T: ToolOutput $($send)* + 'static,
+            {
+                self.add::<A, T>(spec.into(), |common| {
+                    Box::new(Streaming { code: Arc::new(handler), common, input: PhantomData })
+                });
+                self
+            }
+
+            /// Adds a layer inside those added before.
+            pub fn layer<F, Fut>(mut self, layer: F) -> Self
+            where
+                F: Fn(Context<(), $mode>, Next<$mode>) -> Fut $($sync)* + 'static,
+                Fut: Future<Output = Reply> $($send)* + 'static,
+            {
+                self.layers.push(Box::new(Function(layer)));
+                self
+            }
+
+            /// Makes a request's own context, with [`Context::set`], once it may start and before its handler
+            /// does. Never runs for a cancelled request.
+            pub fn context<F, Fut>(mut self, hook: F) -> Self
+            where
+                F: Fn(Context<(), $mode>) -> Fut $($sync)* + 'static,
+                Fut: Future<Output = Result<(), Exit>> $($send)* + 'static,
+            {
+                self.hook = Some(Arc::new(Hook(hook)));
+                self
+            }
+
+            /// Hands each request's work to an executor, in place of running it inside the driver.
+            pub fn spawn_with(mut self, spawn: impl Fn(<$mode as Mode>::Future<()>) $($sync)* + 'static) -> Self {
+                self.spawn = Some(Box::new(spawn));
+                self
+            }
+        }
+    };
+}
+
+in_mode!(Local, [], []);
+in_mode!(Shared, [+ Send], [+ Send + Sync]);
+
+#[cfg(feature = "blocking")]
+macro_rules! blocking_in_mode {
+    ($mode:ty) => {
+        impl<S: Send + Sync + 'static> Builder<$mode, S> {
+            /// Adds a tool whose handler is a plain function that blocks; it runs on a pool of threads. It hears
+            /// of its cancellation by [`check_cancelled`](Context::check_cancelled); one that never asks runs to
+            /// its end and its result is thrown away. It keeps slot and lane until it returns. Its context is of
+            /// the shared mode in either mode, since it leaves the thread.
+            pub fn blocking_tool<A, T, F>(mut self, spec: impl Into<ToolSpec>, handler: F) -> Self
+            where
+                F: Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static,
+                A: ToolInput + Send + 'static,
+                T: ToolOutput + 'static,
+            {
+                self.add::<A, T>(spec.into(), |common| {
+                    Box::new(Blocking { code: Arc::new(handler), common, input: PhantomData })
+                });
+                self
+            }
+        }
+    };
+}
+
+#[cfg(feature = "blocking")]
+blocking_in_mode!(Local);
+#[cfg(feature = "blocking")]
+blocking_in_mode!(Shared);

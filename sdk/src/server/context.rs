@@ -1,0 +1,175 @@
+//! What a handler and a layer hold of their request.
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use sansio_mcp::server::{Progress, Request};
+use serde::de::DeserializeOwned;
+
+use super::exit::Exit;
+use crate::engine::{Call, Cancelled, Cleanup};
+use crate::mode::{Local, Mode, Shared};
+
+/// What became of a report of progress.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Report {
+    /// It will be sent.
+    Queued,
+    /// The reader is slow: it will be sent in place of the one before it.
+    Replaced,
+    /// The request did not ask for progress: nothing was allocated, locked or queued.
+    NotAsked,
+    /// Not greater than what was reported before; not sent.
+    NotIncreasing,
+    /// A percentage outside 0 to 100, or a value that is not a finite number; not sent.
+    OutOfRange,
+    /// The request is over: answered, cancelled, or its channel has gone.
+    Over,
+}
+
+/// One entry of a request into its handler: its facts, its side channel out, its signal in.
+///
+/// `S` is the application's state. Cheap to clone; may be handed on.
+pub struct Context<S = (), M: Mode = Shared> {
+    call: Arc<Call<M>>,
+    state: Arc<S>,
+}
+
+impl<S, M: Mode> Clone for Context<S, M> {
+    fn clone(&self) -> Self {
+        Self { call: Arc::clone(&self.call), state: Arc::clone(&self.state) }
+    }
+}
+
+impl<S, M: Mode> Context<S, M> {
+    pub(crate) fn new(call: Arc<Call<M>>, state: Arc<S>) -> Self {
+        Self { call, state }
+    }
+
+    pub(crate) fn refuse(&self, report: Report) -> Report {
+        self.call.refused(report)
+    }
+
+    #[cfg(feature = "blocking")]
+    pub(crate) fn begin_blocking(&self) -> crate::engine::Outstanding {
+        self.call.signal.begin_blocking()
+    }
+
+    /// The same request, for a blocking body on another thread.
+    #[cfg(feature = "blocking")]
+    pub(crate) fn for_thread(&self) -> Context<S, Shared> {
+        Context::new(self.call.twin(), Arc::clone(&self.state))
+    }
+
+    // Facts.
+
+    /// The application's state.
+    pub fn state(&self) -> &S {
+        &self.state
+    }
+
+    /// The application's state, to be moved into a clean-up or a task of one's own.
+    pub fn state_arc(&self) -> Arc<S> {
+        Arc::clone(&self.state)
+    }
+
+    /// The request: method, tool, metadata, what the client declared.
+    pub fn request(&self) -> &Request {
+        &self.call.request
+    }
+
+    /// A key of the request's `_meta`, read as a type; `None` if it is absent or of another type.
+    pub fn meta<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        serde_json::from_str(self.call.request.meta(key)?).ok()
+    }
+
+    /// Whether the client asked for progress. Reports to one that did not cost nothing.
+    pub fn wants_progress(&self) -> bool {
+        !self.call.silent
+    }
+
+    /// A value of this request's own context: one that the context hook or a layer has
+    /// [set](Self::set).
+    pub fn get<T: Any + Clone>(&self) -> Option<T> {
+        let values = self.call.values.lock().unwrap_or_else(PoisonError::into_inner);
+        values.iter().rev().find_map(|value| M::as_any(value).downcast_ref::<T>()).cloned()
+    }
+
+    // The side channel out.
+
+    /// Reports how far the work is, in percent, and for a person what it is doing. The text is formatted only
+    /// if the client asked for progress.
+    pub fn progress(&self, percent: f64, message: impl fmt::Display) -> Report {
+        if self.call.silent {
+            return Report::NotAsked;
+        }
+        if !(0.0..=100.0).contains(&percent) {
+            return self.call.refused(Report::OutOfRange);
+        }
+        let text = message.to_string();
+        self.call.report(&Progress::new(percent).of(100.0).message(&text))
+    }
+
+    /// Reports progress in any unit, with any total.
+    pub fn report(&self, report: &Progress<'_>) -> Report {
+        self.call.report(report)
+    }
+
+    // The signal in.
+
+    /// Does nothing while the request lives and fails once it is cancelled: for blocking handlers, between
+    /// two steps.
+    ///
+    /// # Errors
+    /// The way out of the handler, to be returned with `?`.
+    pub fn check_cancelled(&self) -> Result<(), Exit> {
+        if self.is_cancelled() { Err(Exit::cancelled()) } else { Ok(()) }
+    }
+
+    /// Whether the request is cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.call.signal.is_stopped()
+    }
+
+    /// The cancellation as a value: to await, to poll, to hand on.
+    pub fn cancelled(&self) -> Cancelled {
+        Cancelled::new(Arc::clone(&self.call.signal))
+    }
+}
+
+macro_rules! in_mode {
+    ($mode:ty, [$($send:tt)*], [$($sync:tt)*]) => {
+        impl<S> Context<S, $mode> {
+            /// Registers clean-up: it runs however the handler ends (return, error, panic, cancellation), once,
+            /// last registered first, shielded from cancellation, after the answer was handed over and while
+            /// slot and lane are still held. It is dropped at the engine's bound (5 s; 1.5 s while shutting
+            /// down).
+            pub fn on_exit(&self, cleanup: impl Future<Output = ()> $($send)* + 'static) {
+                self.call.on_exit(Cleanup { future: Box::pin(cleanup), bound: None });
+            }
+
+            /// As [`on_exit`](Self::on_exit), with a bound of its own.
+            pub fn on_exit_within(&self, bound: Duration, cleanup: impl Future<Output = ()> $($send)* + 'static) {
+                self.call.on_exit(Cleanup { future: Box::pin(cleanup), bound: Some(bound) });
+            }
+
+            /// Sets a value of this request's own context, in place of an earlier one of its type.
+            pub fn set<T: Any + Clone $($sync)*>(&self, value: T) {
+                self.call.values.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(value));
+            }
+        }
+    };
+}
+
+in_mode!(Local, [], []);
+in_mode!(Shared, [+ Send], [+ Send + Sync]);
+
+impl<S, M: Mode> fmt::Debug for Context<S, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("request", &self.call.request).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,86 @@
+//! How a handler ends other than with its value.
+
+use std::error::Error;
+use std::fmt;
+
+use sansio_mcp::code::wire;
+use sansio_mcp::model::CallToolResult;
+
+use super::reply::{Failure, Reply};
+
+/// The way out of a handler: a failure, an error of the protocol, or that it noticed its cancellation.
+///
+/// It converts from any error, so that `?` works on everything, and is not an error itself, so that no other
+/// error type and no layer can swallow it by converting it.
+pub struct Exit(Box<Kind>);
+
+enum Kind {
+    /// The tool failed; the model reads why and may try again.
+    Failure(CallToolResult),
+    Protocol(Failure),
+    Cancelled,
+}
+
+impl Exit {
+    /// The tool failed, for this reason. The client gets a result with `isError`, which a model can act on.
+    pub fn failure(reason: impl fmt::Display) -> Self {
+        Self::result(CallToolResult::error(reason.to_string()))
+    }
+
+    /// The tool failed, with this result.
+    pub fn result(mut result: CallToolResult) -> Self {
+        result.is_error = Some(true);
+        Self(Box::new(Kind::Failure(result)))
+    }
+
+    /// The request itself is at fault: a JSON-RPC error, which models seldom see.
+    pub fn protocol(failure: Failure) -> Self {
+        Self(Box::new(Kind::Protocol(failure)))
+    }
+
+    /// The handler noticed that it was cancelled. Nothing is sent.
+    pub(crate) fn cancelled() -> Self {
+        Self(Box::new(Kind::Cancelled))
+    }
+
+    /// Whether this is the way out that [`check_cancelled`](super::Context::check_cancelled) gives.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(*self.0, Kind::Cancelled)
+    }
+
+    pub(crate) fn into_reply(self) -> Reply {
+        match *self.0 {
+            Kind::Failure(result) => result.into(),
+            Kind::Protocol(failure) => Reply::Error(failure),
+            // Only the stop itself leads here, and it was heard already: this is never sent.
+            Kind::Cancelled => Reply::error(wire::INTERNAL_ERROR, "cancelled"),
+        }
+    }
+}
+
+impl<E: Error> From<E> for Exit {
+    /// A failure of the tool, told with its causes.
+    fn from(error: E) -> Self {
+        let mut text = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            let cause_text = cause.to_string();
+            if !text.contains(&cause_text) {
+                text.push_str(": ");
+                text.push_str(&cause_text);
+            }
+            source = cause.source();
+        }
+        Self::failure(text)
+    }
+}
+
+impl fmt::Debug for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            Kind::Failure(result) => f.debug_tuple("Failure").field(&result.first_text()).finish(),
+            Kind::Protocol(failure) => f.debug_tuple("Protocol").field(failure).finish(),
+            Kind::Cancelled => f.write_str("Cancelled"),
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! The forms a handler may take, made one: each becomes a future of a reply, in which the gate is passed, the
+//! lane taken, and only then the handler's own code run.
+
+use std::future::{Future, poll_fn};
+use std::marker::PhantomData;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+
+use futures_core::Stream;
+use sansio_mcp::admission::LaneKey;
+use sansio_mcp::code::wire;
+use sansio_mcp::model::{CallToolResult, ClientCapabilities, RawJson};
+use sansio_mcp::server::{Progress, Request, Status};
+
+use super::context::{Context, Report};
+use super::exit::Exit;
+use super::output::{ToolInput, ToolOutput};
+use super::reply::Reply;
+use super::spec::Lane;
+use super::step::Step;
+use super::{ContextHook, Failure};
+use crate::engine::Call;
+use crate::mode::{Local, Mode, Shared};
+
+/// A tool's handler behind its registration.
+pub trait RunTool<M: Mode> {
+    #[doc(hidden)]
+    fn run(&self, call: Running<M>) -> M::Future<Reply>;
+}
+
+/// A call whose layers are behind it. Opaque.
+pub struct Running<M: Mode> {
+    pub(crate) call: Arc<Call<M>>,
+    pub(crate) hook: Option<Arc<M::Hook>>,
+}
+
+/// What every form shares: where the application's state is, and the rules for each call.
+pub(crate) struct Common<S> {
+    pub(crate) state: Arc<S>,
+    pub(crate) rules: Arc<Rules>,
+}
+
+/// Which calls of a tool exclude each other, and what they need of their client.
+pub(crate) struct Rules {
+    pub(crate) lane: Lane,
+    pub(crate) requires: Option<ClientCapabilities>,
+}
+
+impl<S> Clone for Common<S> {
+    fn clone(&self) -> Self {
+        Self { state: Arc::clone(&self.state), rules: Arc::clone(&self.rules) }
+    }
+}
+
+/// Arguments, gate, lane, context: everything before the handler's own code.
+async fn begin<A: ToolInput, S, M: Mode>(
+    running: Running<M>,
+    common: &Common<S>,
+) -> Result<(A, Context<S, M>), Reply> {
+    let Running { call, hook } = running;
+    let arguments = call.request.arguments().unwrap_or("{}");
+    let name = call.request.name().unwrap_or_default();
+    if let Some(required) = &common.rules.requires {
+        check_capabilities(&call.request, required)?;
+    }
+    let lane = match &common.rules.lane {
+        Lane::None => None,
+        Lane::Tool => Some(LaneKey::tool(name)),
+        Lane::Computed(key) => Some(match key(arguments) {
+            Some(key) => LaneKey::computed(name, &key),
+            None => LaneKey::tool(name),
+        }),
+    };
+    let input = A::parse(arguments)
+        .map_err(|why| CallToolResult::error(format!("the arguments do not fit the tool's schema: {why}")))?;
+    call.pass(lane).await?;
+    if let Some(hook) = hook {
+        let context = Context::new(Arc::clone(&call), Arc::new(()));
+        hook.prepare(context).await.map_err(Exit::into_reply)?;
+    }
+    Ok((input, Context::new(call, Arc::clone(&common.state))))
+}
+
+fn check_capabilities(request: &Request, required: &ClientCapabilities) -> Result<(), Reply> {
+    let mut failure = match request.missing_capabilities(required) {
+        Ok(None) => return Ok(()),
+        Ok(Some(missing)) => {
+            let message = "the request needs a capability that the client did not declare";
+            let mut failure = Failure::new(wire::MISSING_CAPABILITY, message);
+            failure.data = RawJson::from_value(&missing).ok();
+            failure
+        }
+        Err(error) => {
+            Failure::new(wire::INVALID_PARAMS, format!("the declared capabilities are malformed: {error}"))
+        }
+    };
+    failure.status = Status::BadRequest;
+    Err(Reply::Error(failure))
+}
+
+fn end<T: ToolOutput>(result: Result<T, Exit>) -> Reply {
+    match result.and_then(ToolOutput::into_result) {
+        Ok(result) => result.into(),
+        Err(exit) => exit.into_reply(),
+    }
+}
+
+/// Progress goes out, notes go to the log, the final item is the response; nothing after it is polled.
+async fn follow<T: ToolOutput, S, M: Mode>(
+    stream: impl Stream<Item = Step<T>>,
+    context: Context<S, M>,
+) -> Reply {
+    let mut stream = pin!(stream);
+    loop {
+        match poll_fn(|cx| stream.as_mut().poll_next(cx)).await {
+            Some(Step::Progress { progress, total, message }) => {
+                if !context.wants_progress() {
+                    continue;
+                }
+                let percent = total == Some(100.0);
+                if percent && !(0.0..=100.0).contains(&progress) {
+                    context.refuse(Report::OutOfRange);
+                    continue;
+                }
+                let mut report = Progress::new(progress);
+                report.total = total;
+                report.message = message.as_deref();
+                context.report(&report);
+            }
+            Some(Step::Note(note)) => tracing::debug!(note, "a handler's note"),
+            Some(Step::Done(result)) => return end(result),
+            None => {
+                tracing::error!(code = "NO_FINAL_ITEM", "a handler's stream ended without its final item");
+                let message =
+                    "the handler's stream ended without a final item: its last step must be Step::Done";
+                return Reply::Error(Failure::new(wire::INTERNAL_ERROR, message));
+            }
+        }
+    }
+}
+
+/// `async` functions.
+pub(crate) struct Asynchronous<F, A, S> {
+    pub(crate) code: Arc<F>,
+    pub(crate) common: Common<S>,
+    pub(crate) input: PhantomData<fn(A)>,
+}
+
+/// Functions that give a stream.
+pub(crate) struct Streaming<F, A, S> {
+    pub(crate) code: Arc<F>,
+    pub(crate) common: Common<S>,
+    pub(crate) input: PhantomData<fn(A)>,
+}
+
+/// Blocking functions.
+#[cfg(feature = "blocking")]
+pub(crate) struct Blocking<F, A, S> {
+    pub(crate) code: Arc<F>,
+    pub(crate) common: Common<S>,
+    pub(crate) input: PhantomData<fn(A)>,
+}
+
+macro_rules! forms {
+    ($mode:ty, [$($send:tt)*], [$($sync:tt)*]) => {
+        impl<F, Fut, A, S, T> RunTool<$mode> for Asynchronous<F, A, S>
+        where
+            F: Fn(A, Context<S, $mode>) -> Fut $($sync)* + 'static,
+            Fut: Future<Output = Result<T, Exit>> $($send)* + 'static,
+            A: ToolInput $($send)* + 'static,
+            S: 'static $($sync)*,
+            T: ToolOutput + 'static,
+        {
+            fn run(&self, call: Running<$mode>) -> <$mode as Mode>::Future<Reply> {
+                let (code, common) = (Arc::clone(&self.code), self.common.clone());
+                Box::pin(async move {
+                    match begin(call, &common).await {
+                        Ok((input, context)) => {
+                            let handler = code(input, context);
+                            drop((code, common));
+                            end(handler.await)
+                        }
+                        Err(reply) => reply,
+                    }
+                })
+            }
+        }
+
+        impl<F, Str, A, S, T> RunTool<$mode> for Streaming<F, A, S>
+        where
+            F: Fn(A, Context<S, $mode>) -> Str $($sync)* + 'static,
+            Str: Stream<Item = Step<T>> $($send)* + 'static,
+            A: ToolInput $($send)* + 'static,
+            S: 'static $($sync)*,
+            T: ToolOutput $($send)* + 'static,
+        {
+            fn run(&self, call: Running<$mode>) -> <$mode as Mode>::Future<Reply> {
+                let (code, common) = (Arc::clone(&self.code), self.common.clone());
+                Box::pin(async move {
+                    match begin(call, &common).await {
+                        Ok((input, context)) => follow(code(input, context.clone()), context).await,
+                        Err(reply) => reply,
+                    }
+                })
+            }
+        }
+    };
+}
+
+forms!(Local, [], []);
+forms!(Shared, [+ Send], [+ Send + Sync]);
+
+/// Runs a blocking body on the pool. Slot and lane stay taken until it has returned, whatever happens to this
+/// future.
+#[cfg(feature = "blocking")]
+async fn on_pool<A, S, T>(
+    code: Arc<impl Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static>,
+    input: A,
+    context: Context<S, Shared>,
+) -> Reply
+where
+    A: Send + 'static,
+    S: Send + Sync + 'static,
+    T: ToolOutput,
+{
+    let outstanding = context.begin_blocking();
+    let body = move || {
+        let reply = if context.is_cancelled() {
+            Exit::cancelled().into_reply() // cancelled before a thread was free: it never starts
+        } else {
+            crate::engine::contained(|| end(code(input, context))).unwrap_or_else(Reply::panicked)
+        };
+        drop(outstanding);
+        reply
+    };
+    blocking::unblock(body).await
+}
+
+#[cfg(feature = "blocking")]
+impl<F, A, S, T> RunTool<Shared> for Blocking<F, A, S>
+where
+    F: Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static,
+    A: ToolInput + Send + 'static,
+    S: Send + Sync + 'static,
+    T: ToolOutput + 'static,
+{
+    fn run(&self, call: Running<Shared>) -> <Shared as Mode>::Future<Reply> {
+        let (code, common) = (Arc::clone(&self.code), self.common.clone());
+        Box::pin(async move {
+            match begin::<A, S, Shared>(call, &common).await {
+                Ok((input, context)) => on_pool(code, input, context).await,
+                Err(reply) => reply,
+            }
+        })
+    }
+}
+
+#[cfg(feature = "blocking")]
+impl<F, A, S, T> RunTool<Local> for Blocking<F, A, S>
+where
+    F: Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static,
+    A: ToolInput + Send + 'static,
+    S: Send + Sync + 'static,
+    T: ToolOutput + 'static,
+{
+    fn run(&self, call: Running<Local>) -> <Local as Mode>::Future<Reply> {
+        let (code, common) = (Arc::clone(&self.code), self.common.clone());
+        Box::pin(async move {
+            match begin::<A, S, Local>(call, &common).await {
+                Ok((input, context)) => on_pool(code, input, context.for_thread()).await,
+                Err(reply) => reply,
+            }
+        })
+    }
+}
+
+/// The hook that makes a request's own context, after the gate and before the handler.
+pub(crate) struct Hook<F>(pub(crate) F);
+
+impl<F, Fut> ContextHook<Local> for Hook<F>
+where
+    F: Fn(Context<(), Local>) -> Fut + 'static,
+    Fut: Future<Output = Result<(), Exit>> + 'static,
+{
+    fn prepare(&self, context: Context<(), Local>) -> Pin<Box<dyn Future<Output = Result<(), Exit>>>> {
+        Box::pin((self.0)(context))
+    }
+}
+
+impl<F, Fut> ContextHook<Shared> for Hook<F>
+where
+    F: Fn(Context<(), Shared>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), Exit>> + Send + 'static,
+{
+    fn prepare(
+        &self,
+        context: Context<(), Shared>,
+    ) -> Pin<Box<dyn Future<Output = Result<(), Exit>> + Send>> {
+        Box::pin((self.0)(context))
+    }
+}

@@ -1,0 +1,76 @@
+//! What authors of servers write against.
+//!
+//! # Watching requests
+//!
+//! Every request tells where it is, as `tracing` events of the target `sansio_mcp_sdk::request`, none of them
+//! while a lock is held. Their fields are `state`, `id` (the request's on the wire, as JSON), `method` and
+//! `name` (the tool).
+//!
+//! | state | level | |
+//! | --- | --- | --- |
+//! | `queued` | trace | Every slot is taken. |
+//! | `gate` | trace | It has a slot; layers and the check of its arguments run. |
+//! | `in lane` | trace | Another call of its lane runs; it has given its slot back. |
+//! | `running` | trace | Its handler begins. |
+//! | `answered` | trace | Its answer was handed over; `error` says of which kind. |
+//! | `busy` | warn | Refused; `code`. |
+//! | `stopped` | debug | Cancelled, lost or closed down: `code`, `reason`, and whether its handler had `started`. |
+//! | `draining` | trace | Stopped, and its blocking body has not returned. |
+//! | `cleanup` | trace | A clean-up begins. |
+//! | `over` | trace | Slot and lane are given back. Not told of one that was stopped or refused in the queue. |
+
+mod builder;
+mod context;
+mod exit;
+mod handler;
+mod layer;
+mod output;
+mod registry;
+mod reply;
+mod spec;
+mod step;
+
+use std::sync::Arc;
+
+use sansio_mcp::admission::Admission;
+use sansio_mcp::model::Implementation;
+use sansio_mcp::server::ServerConfig;
+
+pub use builder::Builder;
+pub use context::{Context, Report};
+pub use exit::Exit;
+pub use handler::{RunTool, Running};
+pub(crate) use layer::run_request;
+pub use layer::{ContextHook, Layer, Next};
+pub use output::{Json, NoArguments, RawArguments, ToolInput, ToolOutput, Untyped};
+pub(crate) use registry::Registry;
+pub(crate) use reply::busy;
+pub use reply::{Answer, Failure, Reply};
+pub use sansio_mcp::model::{CallToolResult, ContentBlock, Icon, ToolAnnotations};
+pub use sansio_mcp::server::{ConfigError, Progress, Request};
+pub use spec::{ToolSpec, schema};
+pub use step::{Generator, Step, Yielder, generator};
+
+use crate::engine::Bounds;
+use crate::mode::{Mode, Shared};
+
+/// A server: what it is called, what it offers, what it may use. Served by an [`Engine`](crate::Engine).
+pub struct Server<M: Mode = Shared> {
+    pub(crate) registry: Arc<Registry<M>>,
+    pub(crate) config: Arc<ServerConfig>,
+    pub(crate) admission: Admission,
+    pub(crate) bounds: Bounds,
+    pub(crate) spawn: Option<Box<M::Spawn>>,
+}
+
+impl<M: Mode> Server<M> {
+    /// Starts a server of this name and version.
+    pub fn builder(name: impl Into<String>, version: impl Into<String>) -> Builder<M> {
+        Builder::new(Implementation::new(name, version))
+    }
+
+    /// As [`builder`](Self::builder), with everything an implementation may tell about itself.
+    pub fn describe(info: Implementation) -> Builder<M> {
+        Builder::new(info)
+    }
+}

@@ -1,0 +1,113 @@
+//! What a request is answered with, as layers see it.
+
+use sansio_mcp::code::wire;
+use sansio_mcp::model::{CallToolResult, ListToolsResult, RawJson};
+use sansio_mcp::server::{EncodeError, ResultBody, Status};
+use serde_json::value::RawValue;
+
+use crate::engine::data;
+
+/// The answer to a request, on its way to the client through the layers.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Reply {
+    /// A result; a tool that failed answers with one too (`isError`).
+    Answer(Answer),
+    /// A JSON-RPC error.
+    Error(Failure),
+}
+
+/// A result by its method.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Answer {
+    /// Of tools/call.
+    Tool(CallToolResult),
+    /// Of tools/list.
+    Tools(ListToolsResult),
+}
+
+/// A JSON-RPC error to answer with.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Failure {
+    /// The code; see [`sansio_mcp::code::wire`].
+    pub code: i64,
+    /// A sentence that a person can act on.
+    pub message: String,
+    /// Machine-readable detail.
+    pub data: Option<RawJson>,
+    /// The class of HTTP status, where the answer has one.
+    pub status: Status,
+}
+
+impl Failure {
+    /// An error of the application's level.
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None, status: Status::Ok }
+    }
+
+    /// Adds machine-readable detail.
+    #[must_use]
+    pub fn data(mut self, data: RawJson) -> Self {
+        self.data = Some(data);
+        self
+    }
+}
+
+impl Reply {
+    /// An error of the application's level.
+    pub fn error(code: i64, message: impl Into<String>) -> Self {
+        Self::Error(Failure::new(code, message))
+    }
+
+    /// Whether the request failed, in either way.
+    pub fn is_error(&self) -> bool {
+        match self {
+            Self::Answer(Answer::Tool(result)) => result.is_error(),
+            Self::Answer(Answer::Tools(_)) => false,
+            Self::Error(_) => true,
+        }
+    }
+
+    pub(crate) fn panicked() -> Self {
+        Self::error(wire::INTERNAL_ERROR, "the handler failed unexpectedly; the server's log says more")
+    }
+
+    pub(crate) fn dropped() -> Self {
+        Self::error(wire::INTERNAL_ERROR, "the server stopped before the request was done")
+    }
+}
+
+impl From<CallToolResult> for Reply {
+    fn from(result: CallToolResult) -> Self {
+        Self::Answer(Answer::Tool(result))
+    }
+}
+
+/// The refusal of a request because too much is waiting (E1, E2).
+pub(crate) fn busy(retry_after_ms: u64) -> Reply {
+    let detail = format!("{{\"code\":\"SERVER_BUSY\",\"retryAfterMs\":{retry_after_ms}}}");
+    Reply::Error(Failure {
+        code: wire::BUSY,
+        message: format!("the server is busy; try again in {retry_after_ms} ms"),
+        data: data(detail).map(RawJson::from),
+        status: Status::Unavailable,
+    })
+}
+
+impl ResultBody for Answer {
+    fn write_members(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        match self {
+            Self::Tool(result) => ResultBody::write_members(result, out),
+            Self::Tools(result) => ResultBody::write_members(result, out),
+        }
+    }
+
+    fn meta(&self) -> Option<&RawValue> {
+        match self {
+            Self::Tool(result) => ResultBody::meta(result),
+            Self::Tools(result) => ResultBody::meta(result),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! A server on a pair of byte streams.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use futures_io::{AsyncRead, AsyncWrite};
+use sansio_mcp_sdk::clock::Clock;
+use sansio_mcp_sdk::lines::{Pump, pump};
+use sansio_mcp_sdk::protocol::limits::MAX_MESSAGE;
+use sansio_mcp_sdk::server::Server;
+use sansio_mcp_sdk::{Connection, Engine, Mode};
+
+/// Bytes of one line, line end not counted; a longer one is refused and costs only itself.
+pub const LINE_LIMIT: usize = MAX_MESSAGE;
+
+/// Serves one pair of byte streams until the input has ended and everything accepted is over, handlers and
+/// bytes in one future.
+pub async fn serve_on<M: Mode>(
+    server: Server<M>,
+    reader: impl AsyncRead + Unpin,
+    writer: impl AsyncWrite + Unpin,
+    clock: Arc<dyn Clock>,
+) {
+    let (engine, driver) = Engine::new(server, Arc::clone(&clock));
+    let mut driver = pin!(driver);
+    {
+        let mut channel = pin!(serve_engine(&engine, reader, writer, clock));
+        let mut driven = false;
+        poll_fn(|cx| {
+            let done = channel.as_mut().poll(cx).is_ready();
+            // What the channel read is served at once, and what that gave is written at once.
+            driven = driven || driver.as_mut().poll(cx).is_ready();
+            if done || channel.as_mut().poll(cx).is_ready() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        if driven {
+            return;
+        }
+    }
+    engine.shutdown();
+    driver.await;
+}
+
+/// Serves one pair of byte streams as a channel of an engine whose driver runs elsewhere.
+///
+/// A channel that is lost is logged where that is noticed, and everything on it is cancelled.
+pub fn serve_engine<R, W>(
+    engine: &Engine,
+    reader: R,
+    writer: W,
+    clock: Arc<dyn Clock>,
+) -> Pump<Connection, R, W>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    pump(engine.connect(), reader, writer, clock, LINE_LIMIT)
+}
