@@ -363,8 +363,8 @@ impl HubState {
         }
     }
 
-    /// Appends what waits to be sent, each message with `end` after it, until `out` holds `max` bytes. If
-    /// there was nothing, `waker` is kept. Returns how many messages, and whether the last was a response.
+    /// Appends what waits to be sent, each message with `end` after it, until `out` holds `max` bytes. `waker`
+    /// is kept for what comes next. Returns how many messages, and whether the last was a response.
     pub(crate) fn fill(
         &mut self,
         id: ChannelId,
@@ -385,12 +385,11 @@ impl HubState {
             count += 1;
             last = transmit.last;
         }
-        if count == 0 {
-            match &mut channel.writer {
-                Some(known) => known.clone_from(waker),
-                none => *none = Some(waker.clone()),
-            }
-        } else if channel.held {
+        match &mut channel.writer {
+            Some(known) => known.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
+        if channel.held {
             self.settle(id);
         }
         (count, last)

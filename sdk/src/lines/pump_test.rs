@@ -269,7 +269,9 @@ fn errors_lose_the_connection_with_their_cause() {
             "lost: read failed: connection reset",
         ),
         (
-            |world| world.writes.push_back(Poll::Ready(Err(ErrorKind::BrokenPipe.into()))),
+            |world| {
+                world.writes.push_back(Poll::Ready(Err(ErrorKind::BrokenPipe.into())));
+            },
             "lost: write failed: broken pipe",
         ),
         (|world| world.writes.push_back(Poll::Ready(Ok(0))), "lost: write failed: write zero"),
