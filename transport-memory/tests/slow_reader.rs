@@ -7,8 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
+use sansio_mcp::client::ClientConfig;
 use sansio_mcp::limits::ServerLimits;
+use sansio_mcp::model::{ClientCapabilities, Implementation};
 use sansio_mcp_memory::{Lab, duplex};
+use sansio_mcp_sdk::client::Client;
 use sansio_mcp_sdk::lines::pump;
 use sansio_mcp_sdk::server::{Context, NoArguments, Server};
 use sansio_mcp_sdk::{Engine, Local};
@@ -56,6 +59,37 @@ fn every_request_is_answered_once_the_reader_reads() {
         assert!(line.contains(&format!("\"id\":{id},")), "{id}: {line}");
         assert!(line.contains("-32601"), "{line}");
     }
+}
+
+/// What is read beyond slots and queue would be refused; so it is not read before the rest was begun.
+#[test]
+fn nobody_is_busy_while_no_handler_is_slow() {
+    const CALLS: usize = 3000;
+    let lab = Lab::new();
+    let server = Server::<Local>::builder("fast", "1")
+        .slots(1)
+        .queue(500)
+        .tool("fast", async |_: NoArguments, _: Context<(), Local>| Ok("done"))
+        .build()
+        .unwrap();
+    let clock = Arc::new(lab.clock());
+    let (engine, driver) = Engine::new(server, clock.clone());
+    lab.spawn(driver);
+    let (ours, theirs) = duplex(1 << 20);
+    let (reader, writer) = theirs.split();
+    lab.spawn(pump(engine.connect(), reader, writer, clock.clone(), 1 << 20));
+    let config =
+        ClientConfig::builder(Implementation::new("c", "1"), ClientCapabilities::default()).build().unwrap();
+    let (client, connection) = Client::connect(config, clock.clone());
+    let (reader, writer) = ours.split();
+    lab.spawn(pump(connection, reader, writer, clock, 1 << 20));
+    let calls: Vec<_> =
+        (0..CALLS).map(|_| lab.spawn(client.call_tool("fast", &serde_json::json!({})))).collect();
+    lab.run(async {
+        for call in calls {
+            assert!(call.await.is_ok());
+        }
+    });
 }
 
 /// The waker of a transport whose writer is stuck is still needed after it was used once.

@@ -82,7 +82,7 @@ impl Port for Connection {
     }
 
     fn wants_input(&self) -> bool {
-        self.hub.lock().server(self.channel).is_some_and(sansio_mcp::server::Server::wants_input)
+        self.hub.lock().wants_input(self.channel)
     }
 
     fn poll_fill(&self, cx: &mut Context<'_>, out: &mut Vec<u8>, max: usize) -> Poll<()> {

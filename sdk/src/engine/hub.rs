@@ -38,6 +38,8 @@ pub(crate) struct HubState {
     /// Whose ticket it is, by the ticket's index.
     tickets: Vec<Option<(TicketId, ChannelId, ServingId)>>,
     pub(crate) inbox: VecDeque<Dispatch>,
+    /// Channels that are not read until the driver has begun what is in the inbox.
+    paused: Vec<ChannelId>,
     pub(crate) driver: Option<Waker>,
     /// Engines and connections.
     handles: usize,
@@ -66,6 +68,8 @@ struct Channel {
     port: Port,
     writer: Option<Waker>,
     held: bool,
+    /// It was told not to read, and has not been told otherwise.
+    paused: bool,
     /// What is known of each request, by its serving's index.
     requests: Vec<Option<Entry>>,
 }
@@ -163,6 +167,7 @@ impl Hub {
             generation: 0,
             tickets: Vec::new(),
             inbox: VecDeque::new(),
+            paused: Vec::new(),
             driver: None,
             handles: 0,
             closing: false,
@@ -270,7 +275,14 @@ impl HubState {
         };
         self.generation = self.generation.wrapping_add(1);
         let generation = self.generation;
-        let channel = Some(Channel { generation, port, writer: None, held: false, requests: Vec::new() });
+        let channel = Some(Channel {
+            generation,
+            port,
+            writer: None,
+            held: false,
+            paused: false,
+            requests: Vec::new(),
+        });
         self.handles += 1;
         let index = match self.free.pop() {
             Some(index) => {
@@ -363,6 +375,35 @@ impl HubState {
         }
     }
 
+    /// Whether to read on. Not while the driver has yet to begin what it was given: reading is faster than
+    /// running, and whatever is read beyond the queue would be refused although no handler is slow.
+    pub(crate) fn wants_input(&mut self, id: ChannelId) -> bool {
+        let wants = self.server(id).is_some_and(Server::wants_input);
+        let pause = wants && !self.closing && !self.inbox.is_empty();
+        if let Some(channel) = self.channel(id)
+            && channel.paused != pause
+        {
+            channel.paused = pause;
+            if pause {
+                self.paused.push(id);
+            }
+        }
+        wants && !pause
+    }
+
+    /// The driver has begun everything: channels may be read again.
+    fn resume(&mut self) {
+        for id in std::mem::take(&mut self.paused) {
+            // One that left no waker yet hears of it when it does.
+            if let Some(channel) = self.channel(id).filter(|channel| channel.paused)
+                && let Some(writer) = channel.writer.take()
+            {
+                channel.paused = false;
+                self.wakes.push(writer);
+            }
+        }
+    }
+
     /// Appends what waits to be sent, each message with `end` after it, until `out` holds `max` bytes. `waker`
     /// is kept for what comes next. Returns how many messages, and whether the last was a response.
     pub(crate) fn fill(
@@ -389,7 +430,12 @@ impl HubState {
             Some(known) => known.clone_from(waker),
             none => *none = Some(waker.clone()),
         }
-        if channel.held {
+        let held = channel.held;
+        if channel.paused && self.inbox.is_empty() {
+            self.paused.push(id);
+            self.resume();
+        }
+        if held {
             self.settle(id);
         }
         (count, last)
@@ -400,7 +446,10 @@ impl HubState {
     /// The next request whose gate is open, made ready to run.
     pub(crate) fn take_dispatch(&mut self) -> Option<Assigned> {
         loop {
-            let Dispatch { channel, serving } = self.inbox.pop_front()?;
+            let Some(Dispatch { channel, serving }) = self.inbox.pop_front() else {
+                self.resume();
+                return None;
+            };
             let Some(entry) = self.entry(channel, serving) else { continue };
             if entry.signal.is_some() {
                 continue;
