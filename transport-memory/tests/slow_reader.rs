@@ -36,16 +36,19 @@ fn every_request_is_answered_once_the_reader_reads() {
         for id in 0..REQUESTS {
             requests += &format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"no/such\"}}\n");
         }
-        let (mut rest, mut answers) = (requests.as_bytes(), Vec::new());
+        let (mut rest, mut answers, mut lines) = (requests.as_bytes(), Vec::new(), 0);
         // Reads only when it cannot write any more.
-        while answers.iter().filter(|byte| **byte == b'\n').count() < REQUESTS {
+        while lines < REQUESTS {
             let wrote = poll_fn(|cx| {
                 let full = Pin::new(&mut ours.writer).poll_write(cx, rest);
                 let mut chunk = [0; 100];
                 match full {
                     std::task::Poll::Ready(Ok(n)) if n > 0 => std::task::Poll::Ready(n),
                     _ => Pin::new(&mut ours.reader).poll_read(cx, &mut chunk).map(|read| {
-                        answers.extend_from_slice(&chunk[..read.unwrap()]);
+                        for byte in &chunk[..read.unwrap()] {
+                            lines += usize::from(*byte == b'\n');
+                            answers.push(*byte);
+                        }
                         0
                     }),
                 }
@@ -129,6 +132,6 @@ fn a_server_that_shuts_down_does_not_wait_for_a_reader_that_does_not_read() {
         engine.shutdown();
         let began = lab.clock().elapsed();
         pump.await;
-        assert_eq!(lab.clock().elapsed() - began, Duration::from_millis(1500));
+        assert_eq!(lab.clock().elapsed(), began + Duration::from_millis(1500));
     });
 }

@@ -1,3 +1,6 @@
+//! Everything wired: a server with each form of handler, and a client, over the memory transport.
+#![allow(clippy::unwrap_used)]
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -139,7 +139,7 @@ impl Port {
                 let error = ErrorReply {
                     code: failure.code,
                     message: &failure.message,
-                    data: failure.data.as_ref().map(|data| data.as_raw()),
+                    data: failure.data.as_ref().map(sansio_mcp::model::RawJson::as_raw),
                 };
                 let done = match self {
                     Self::Shared(server) => server.refuse(serving, failure.status, &error),
@@ -284,17 +284,14 @@ impl HubState {
             requests: Vec::new(),
         });
         self.handles += 1;
-        let index = match self.free.pop() {
-            Some(index) => {
-                if let Some(place) = self.channels.get_mut(index as usize) {
-                    *place = channel;
-                }
-                index
+        let index = if let Some(index) = self.free.pop() {
+            if let Some(place) = self.channels.get_mut(index as usize) {
+                *place = channel;
             }
-            None => {
-                self.channels.push(channel);
-                u32::try_from(self.channels.len() - 1).unwrap_or(u32::MAX)
-            }
+            index
+        } else {
+            self.channels.push(channel);
+            u32::try_from(self.channels.len() - 1).unwrap_or(u32::MAX)
         };
         ChannelId { index, generation }
     }
@@ -474,10 +471,10 @@ impl HubState {
     pub(crate) fn respond(&mut self, channel: ChannelId, serving: ServingId, reply: &Reply) -> bool {
         let Some(at) = self.channel(channel) else { return false };
         let handed = at.port.respond(serving, reply);
-        if let Some(place) = at.requests.get_mut(serving.index() as usize) {
-            if place.as_ref().is_some_and(|entry| entry.serving == serving) {
-                *place = None;
-            }
+        if let Some(place) = at.requests.get_mut(serving.index() as usize)
+            && place.as_ref().is_some_and(|entry| entry.serving == serving)
+        {
+            *place = None;
         }
         let writer = at.writer.take();
         self.wakes.extend(writer);
@@ -532,10 +529,10 @@ impl HubState {
     }
 
     fn forget(&mut self, ticket: TicketId) {
-        if let Some(place) = self.tickets.get_mut(ticket.index()) {
-            if place.is_some_and(|(known, ..)| known == ticket) {
-                *place = None;
-            }
+        if let Some(place) = self.tickets.get_mut(ticket.index())
+            && place.is_some_and(|(known, ..)| known == ticket)
+        {
+            *place = None;
         }
     }
 
@@ -560,12 +557,11 @@ impl HubState {
         }
         let tracked = *request.method() != Method::ToolsList;
         let (ticket, open) = if tracked {
-            match self.admission.enter(id.key()) {
-                Ok(entered) => (Some(entered.ticket), entered.at_gate),
-                Err(_) => {
-                    self.notes.push(Note::Busy(request));
-                    return self.busy(id, serving);
-                }
+            if let Ok(entered) = self.admission.enter(id.key()) {
+                (Some(entered.ticket), entered.at_gate)
+            } else {
+                self.notes.push(Note::Busy(request));
+                return self.busy(id, serving);
             }
         } else {
             (None, true)

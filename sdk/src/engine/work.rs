@@ -50,12 +50,11 @@ impl<M: Mode> Work<M> {
             Stage::Drain
         } else {
             span.in_scope(|| moved!(trace, "gate", request));
-            match contained(|| run_request(registry, &call)) {
-                Some(future) => Stage::Run(future),
-                None => {
-                    deliver(&call.hub, &call, &Reply::panicked());
-                    Stage::Drain
-                }
+            if let Some(future) = contained(|| run_request(registry, &call)) {
+                Stage::Run(future)
+            } else {
+                deliver(&call.hub, &call, &Reply::panicked());
+                Stage::Drain
             }
         };
         Self { call, stage, bounds, span }
