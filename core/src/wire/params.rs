@@ -146,19 +146,19 @@ impl<'de, const KEYS: u8> Visitor<'de> for ParamsVisitor<KEYS> {
                 "_meta" => once(&mut params.meta, "_meta", map.next_value()?)?,
                 "name" if KEYS >= REQUESTS => once(&mut params.name, "name", map.next_value()?)?,
                 "arguments" if KEYS >= REQUESTS => {
-                    once(&mut params.arguments, "arguments", map.next_value()?)?
+                    once(&mut params.arguments, "arguments", map.next_value()?)?;
                 }
                 "cursor" if KEYS >= REQUESTS => nullable(&mut cursor, "cursor", map.next_value()?)?,
                 "inputResponses" if KEYS >= REQUESTS => {
-                    nullable(&mut responses, "inputResponses", map.next_value::<Option<&RawValue>>()?)?
+                    nullable(&mut responses, "inputResponses", map.next_value::<Option<&RawValue>>()?)?;
                 }
                 "requestState" if KEYS >= REQUESTS => {
-                    nullable(&mut state, "requestState", map.next_value()?)?
+                    nullable(&mut state, "requestState", map.next_value()?)?;
                 }
                 "requestId" if KEYS >= ALL => once(&mut params.request_id, "requestId", map.next_value()?)?,
                 "reason" if KEYS >= ALL => once(&mut params.reason, "reason", map.next_value()?)?,
                 "progressToken" if KEYS >= ALL => {
-                    once(&mut params.progress_token, "progressToken", map.next_value()?)?
+                    once(&mut params.progress_token, "progressToken", map.next_value()?)?;
                 }
                 "progress" if KEYS >= ALL => once(&mut params.progress, "progress", map.next_value()?)?,
                 "total" if KEYS >= ALL => once(&mut params.total, "total", map.next_value()?)?,
@@ -201,7 +201,7 @@ impl<'de> Visitor<'de> for MetaVisitor {
                     once(&mut meta.protocol_version, key::PROTOCOL_VERSION, map.next_value()?)?;
                 }
                 key::CLIENT_INFO => {
-                    once(&mut meta.client_info, key::CLIENT_INFO, object(map.next_value()?)?)?
+                    once(&mut meta.client_info, key::CLIENT_INFO, object(map.next_value()?)?)?;
                 }
                 key::CLIENT_CAPABILITIES => {
                     once(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sansio_mcp::id::ServingId;
 use sansio_mcp::limits::ServerLimits;
-use sansio_mcp::model::{Implementation, RawJson, ServerCapabilities};
+use sansio_mcp::model::{Implementation, RawJson, ServerCapabilities, ToolsCapability};
 use sansio_mcp::server::{
     EncodeError, ErrorReply, Exchange, Members, Progress, ResultBody, Server, ServerConfig, ServerEvent,
     Status,
@@ -51,7 +51,7 @@ pub(crate) fn config(in_flight: usize) -> Arc<ServerConfig> {
     let mut limits = ServerLimits::default();
     limits.in_flight = in_flight;
     let mut capabilities = ServerCapabilities::default();
-    capabilities.tools = Some(Default::default());
+    capabilities.tools = Some(ToolsCapability::default());
     let config = ServerConfig::builder(Implementation::new("s", "1"), capabilities).limits(limits);
     Arc::new(config.build().unwrap())
 }
@@ -101,7 +101,7 @@ impl System {
             Command::Timeout => either!(&mut self.real, it => it.handle_timeout(now), { let _ = it; }),
             Command::InputEnd => either!(&mut self.real, it => it.handle_input_end(now), { let _ = it; }),
             Command::StreamEnd => {
-                either!(&mut self.real, it => it.handle_stream_end(now), it.handle_stream_end())
+                either!(&mut self.real, it => it.handle_stream_end(now), it.handle_stream_end());
             }
             Command::Close => either!(&mut self.real, it => it.close(now), it.close()),
             Command::Poll => return self.poll(),
