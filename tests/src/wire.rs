@@ -96,7 +96,7 @@ impl Lines {
         true
     }
 
-    /// Takes what is there; ready once there was something new, or the end.
+    /// Takes what is there; ready if there was something new, or at the end.
     fn poll_more(&mut self, cx: &mut std::task::Context<'_>) -> Poll<()> {
         let mut chunk = [0; 16 * 1024];
         let mut some = false;
@@ -207,16 +207,14 @@ impl Wire {
         let mut all = Vec::new();
         loop {
             self.lab.sleep(Duration::from_nanos(1)).await;
-            let before = all.len();
+            let mut moved = false;
             for lines in self.streams.values_mut() {
-                poll_fn(|cx| {
-                    let _ = lines.poll_more(cx);
-                    Poll::Ready(())
-                })
-                .await;
+                let known = lines.ended;
+                let more = poll_fn(|cx| Poll::Ready(lines.poll_more(cx).is_ready())).await;
+                moved |= more && !known;
                 all.extend(lines.ready.drain(..));
             }
-            if all.len() == before {
+            if !moved {
                 return all;
             }
         }

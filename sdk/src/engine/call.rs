@@ -89,7 +89,13 @@ impl<M: Mode> Call<M> {
         let passed = self.hub.lock().pass(ticket, lane);
         match passed {
             Passed::Start => Ok(()),
-            Passed::Busy => Err(crate::server::busy(1_000)),
+            Passed::Busy => {
+                tracing::warn!(
+                    code = "SERVER_BUSY",
+                    "a request was refused: its lane is taken and the queue is full"
+                );
+                Err(crate::server::busy(1_000))
+            }
             Passed::Waits => {
                 // The work registers itself with the signal; a grant wakes it.
                 poll_fn(|_| if self.signal.is_granted() { Poll::Ready(()) } else { Poll::Pending }).await;

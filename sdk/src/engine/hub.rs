@@ -15,6 +15,7 @@ use sansio_mcp::server::{
     Stopped,
 };
 use sansio_mcp::time::{Mono, Now};
+use sansio_mcp::violation::PeerViolation;
 use serde_json::value::RawValue;
 
 use super::signal::Signal;
@@ -488,6 +489,9 @@ impl HubState {
             match event {
                 ServerEvent::Request { serving, request } => self.request(id, serving, request),
                 ServerEvent::Stopped { serving, why } => self.stopped(id, serving, &why),
+                ServerEvent::Violation(violation @ PeerViolation::TooManyRequests) => {
+                    tracing::warn!(code = "SERVER_BUSY", %violation, "a request was refused");
+                }
                 ServerEvent::Violation(violation) => tracing::info!(%violation, "the peer broke a rule"),
                 _ => {}
             }

@@ -96,8 +96,8 @@ impl<M: Mode> Work<M> {
                         self.call.hub.lock().finish(self.call.ticket);
                         return Poll::Ready(());
                     };
-                    let limit = self.bounds.cleanup(&self.call.hub);
-                    let within = cleanup.bound.map_or(limit, |own| own.min(limit));
+                    let closing = self.call.hub.lock().closing;
+                    let within = self.bounds.of_cleanup(cleanup.bound, closing);
                     let clock = &self.call.hub.clock;
                     let bound = clock.sleep_until(clock.now().mono + within);
                     self.stage = Stage::CleanUp { future: cleanup.future, bound };
