@@ -35,8 +35,10 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    fn cleanup(&self, hub: &Hub) -> Duration {
-        if hub.lock().closing { self.closing } else { self.cleanup }
+    /// Of one clean-up: the bound it brings, or the general one; while shutting down never more than that allows.
+    fn of_cleanup(&self, own: Option<Duration>, closing: bool) -> Duration {
+        let bound = own.unwrap_or(self.cleanup);
+        if closing { bound.min(self.closing) } else { bound }
     }
 }
 

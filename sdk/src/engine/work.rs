@@ -103,8 +103,8 @@ impl<M: Mode> Work<M> {
                         return Poll::Ready(());
                     };
                     moved!(trace, "cleanup", &self.call.request);
-                    let limit = self.bounds.cleanup(&self.call.hub);
-                    let within = cleanup.bound.map_or(limit, |own| own.min(limit));
+                    let closing = self.call.hub.lock().closing;
+                    let within = self.bounds.of_cleanup(cleanup.bound, closing);
                     let clock = &self.call.hub.clock;
                     let bound = clock.sleep_until(clock.now().mono + within);
                     self.stage = Stage::CleanUp { future: cleanup.future, bound };
