@@ -42,6 +42,8 @@ pub(crate) struct HubState {
     /// Engines and connections.
     handles: usize,
     pub(crate) closing: bool,
+    /// Tells what is to hear of it that `closing` was set.
+    pub(crate) ending: Arc<Signal>,
     /// Works handed to the driver that are not over.
     pub(crate) works: usize,
     wakes: Vec<Waker>,
@@ -171,6 +173,7 @@ impl Hub {
             driver: None,
             handles: 0,
             closing: false,
+            ending: Arc::default(),
             works: 0,
             wakes: Vec::new(),
         };
@@ -249,9 +252,15 @@ impl HubState {
     pub(crate) fn drop_handle(&mut self) {
         self.handles -= 1;
         if self.handles == 0 {
-            self.closing = true;
-            self.wake_driver();
+            self.end();
         }
+    }
+
+    fn end(&mut self) {
+        self.closing = true;
+        let ending = Arc::clone(&self.ending);
+        self.wakes.extend(ending.stop());
+        self.wake_driver();
     }
 
     pub(crate) fn wake_driver(&mut self) {
@@ -311,7 +320,7 @@ impl HubState {
 
     /// Stops everything on every channel.
     pub(crate) fn shut_down(&mut self, now: Now) {
-        self.closing = true;
+        self.end();
         for index in 0..self.channels.len() {
             let Some(Some(channel)) = self.channels.get_mut(index) else { continue };
             let id =
@@ -324,7 +333,6 @@ impl HubState {
             self.wakes.extend(writer);
             self.settle(id);
         }
-        self.wake_driver();
     }
 
     // What transports do.

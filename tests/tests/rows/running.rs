@@ -13,6 +13,7 @@ rows! {
     c4_clean_up_is_shielded_from_a_later_cancel: all;
     c4_clean_up_is_bounded_to_five_seconds: all;
     c4_clean_up_has_the_bound_it_was_given: all;
+    c4_shutting_down_shortens_a_clean_up_that_already_runs: all;
     c4_clean_up_does_not_delay_the_answer: all;
     c4_a_dropped_connection_still_cleans_up: all;
     c5_check_cancelled_fails_once_the_request_is_cancelled: all;
@@ -212,6 +213,26 @@ async fn c4_clean_up_has_the_bound_it_was_given(b: Bench) {
     assert!(!long.has("dropped"));
     b.pass(Duration::from_secs(2)).await;
     assert!(long.has("dropped"));
+}
+
+async fn c4_shutting_down_shortens_a_clean_up_that_already_runs(b: Bench) {
+    let trace = Trace::new();
+    let server = Server::<M>::builder("t", "1").tool("t", endless(&trace, None)).build().unwrap();
+    let rig = b.serve(server);
+    let mut wire = rig.wire();
+    wire.send(&tool(1, "t", &json!({}))).await;
+    b.settle().await;
+    wire.cancel(1).await;
+    b.pass(Duration::from_secs(1)).await;
+    match rig.engine() {
+        Some(engine) => engine.shutdown(),
+        // Everything accepted is over but for its clean-up: the end of input ends the server.
+        None => wire.end_input(),
+    }
+    b.pass(Duration::from_millis(1490)).await;
+    assert!(!trace.has("dropped") && !rig.has_ended());
+    b.pass(Duration::from_millis(20)).await;
+    assert!(trace.has("dropped") && rig.has_ended(), "1.5 s, not what was left of 5 s");
 }
 
 async fn c4_clean_up_does_not_delay_the_answer(b: Bench) {
