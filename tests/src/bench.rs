@@ -85,7 +85,10 @@ impl Bench {
     }
 
     /// A future for handlers that takes `time`.
-    pub fn nap(&self, time: Duration) -> impl Fn() -> sansio_mcp_sdk::clock::Sleep + Clone + Send + Sync + use<> {
+    pub fn nap(
+        &self,
+        time: Duration,
+    ) -> impl Fn() -> sansio_mcp_sdk::clock::Sleep + Clone + Send + Sync + use<> {
         let clock = self.clock();
         move || clock.sleep_until(clock.now().mono + time)
     }

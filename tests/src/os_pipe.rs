@@ -171,7 +171,11 @@ pub fn os_pipe(lab: &Lab) -> (OsReader, OsWriter) {
 }
 
 impl AsyncRead for OsReader {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
         self.0.poll(cx, |file, cx| file.poll_read(cx, buffer))
     }
 }

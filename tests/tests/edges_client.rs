@@ -71,7 +71,13 @@ async fn edge_05_late_unknown_and_null_responses_are_dropped(b: Bench) {
 
 async fn edge_09_a_client_answers_nothing_that_it_cannot_parse(b: Bench) {
     let (client, pump, mut peer) = b.peer();
-    for junk in ["{", "[]", "null", "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"?\"}}", "\u{feff}x"] {
+    for junk in [
+        "{",
+        "[]",
+        "null",
+        "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"?\"}}",
+        "\u{feff}x",
+    ] {
         peer.bytes(format!("{junk}\n")).await;
     }
     peer.bytes(b"\xff\xfe\n").await;
@@ -115,7 +121,8 @@ async fn edge_16_given_up_while_it_was_written_a_cancel_follows(mut b: Bench) {
 async fn edge_18_giving_up_on_a_wedged_transport_returns_at_once(mut b: Bench) {
     b.capacity = 16;
     let (client, _pump, _peer) = b.peer();
-    let error = client.call_tool("t", &json!({})).total_timeout(Some(Duration::from_secs(3))).await.unwrap_err();
+    let error =
+        client.call_tool("t", &json!({})).total_timeout(Some(Duration::from_secs(3))).await.unwrap_err();
     assert_eq!((error.code(), b.clock().elapsed().as_secs()), ("TIMED_OUT_TOTAL", 3));
     let mut call = client.call_tool("t", &json!({}));
     assert!(poll_once(&mut call).await.is_pending());
@@ -231,8 +238,9 @@ async fn edge_27_progress_after_the_response_is_dropped_without_an_error(b: Benc
     let (client, pump, mut peer) = b.peer();
     let seen = Trace::new();
     let note = seen.clone();
-    let mut call =
-        client.call_tool("t", &json!({})).on_progress(move |progress| note.note(progress.progress.to_string()));
+    let mut call = client
+        .call_tool("t", &json!({}))
+        .on_progress(move |progress| note.note(progress.progress.to_string()));
     assert!(poll_once(&mut call).await.is_pending());
     let id = only_request(&peer.drain().await);
     // In one write: progress, the response, and more progress.

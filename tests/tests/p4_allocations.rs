@@ -61,7 +61,10 @@ rows! {
     edge_memory_of_a_channel_under_a_flood_is_bounded: [memory stdio];
 }
 
-fn reporting(with: &'static str, trace: &Trace) -> impl Fn(NoArguments, Context<(), Shared>) -> std::future::Ready<Result<&'static str, Exit>> + use<> {
+fn reporting(
+    with: &'static str,
+    trace: &Trace,
+) -> impl Fn(NoArguments, Context<(), Shared>) -> std::future::Ready<Result<&'static str, Exit>> + use<> {
     let trace = trace.clone();
     move |_, cx| {
         let before = ALLOCATIONS.get();

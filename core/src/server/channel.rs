@@ -32,13 +32,15 @@ const SPARE_OUTBOXES: usize = 256;
 pub enum Deadline {
     /// Accepted requests that are still running then are stopped.
     HalfCloseGrace(Mono),
+    /// Answers that nobody has taken then are dropped: the peer does not read.
+    LastAnswers(Mono),
 }
 
 impl Deadline {
     /// When it is due.
     pub fn at(self) -> Mono {
         match self {
-            Self::HalfCloseGrace(at) => at,
+            Self::HalfCloseGrace(at) | Self::LastAnswers(at) => at,
         }
     }
 }
@@ -60,6 +62,8 @@ pub struct Server {
     spare: Vec<Outbox>,
     clock: Mono,
     grace: Option<Mono>,
+    /// How long what is still unsent may wait once nothing runs any more.
+    last: Option<Mono>,
     input: Reading,
 }
 
@@ -88,6 +92,7 @@ impl Server {
             spare: Vec::new(),
             clock: Mono::ZERO,
             grace: None,
+            last: None,
             input: Reading::Open,
         }
     }
@@ -203,8 +208,9 @@ impl Server {
     pub fn handle_timeout(&mut self, now: Now) {
         self.tick(now);
         if self.grace.is_some_and(|grace| grace <= self.clock) {
-            self.grace = None;
-            self.end_all(Input::Closing, &Stopped::Closing);
+            self.stop_all();
+        } else if self.last.is_some_and(|last| last <= self.clock) {
+            self.drop_output();
         }
     }
 
@@ -243,11 +249,13 @@ impl Server {
         self.with(serving, |_, request| request.refuse(status, error))
     }
 
-    /// Stops everything and accepts nothing more. Answers that are queued may still be taken.
+    /// Stops everything and accepts nothing more. Answers that are queued may still be taken, within the grace
+    /// time.
     pub fn close(&mut self, now: Now) {
         self.handle_input_end(now);
-        self.grace = None;
-        self.end_all(Input::Closing, &Stopped::Closing);
+        if self.input == Reading::Ended && self.last.is_none() {
+            self.stop_all();
+        }
     }
 
     // Out.
@@ -290,7 +298,8 @@ impl Server {
 
     /// The next deadline.
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        self.grace.map(Deadline::HalfCloseGrace)
+        let last = self.last.filter(|_| self.has_output());
+        self.grace.map(Deadline::HalfCloseGrace).or(last.map(Deadline::LastAnswers))
     }
 
     // Below: how.
@@ -325,6 +334,12 @@ impl Server {
         if let Some(at) = self.by_id.get(id).copied() {
             self.end(at, Input::PeerCancelled, || Stopped::Cancelled(reason));
         }
+    }
+
+    fn stop_all(&mut self) {
+        self.grace = None;
+        self.last = Some(self.clock + self.config.limits.half_close_grace);
+        self.end_all(Input::Closing, &Stopped::Closing);
     }
 
     fn end_all(&mut self, input: Input, why: &Stopped) {
@@ -370,6 +385,7 @@ impl Server {
         self.ready = VecDeque::new();
         self.spare = Vec::new();
         self.grace = None;
+        self.last = None;
         self.input = Reading::Closed;
     }
 

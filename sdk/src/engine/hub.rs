@@ -370,8 +370,8 @@ impl HubState {
         }
     }
 
-    /// Appends what waits to be sent, each message with `end` after it, until `out` holds `max` bytes. If
-    /// there was nothing, `waker` is kept. Returns how many messages, and whether the last was a response.
+    /// Appends what waits to be sent, each message with `end` after it, until there are about `max` new bytes. The
+    /// `waker` is kept. Returns how many messages, and whether the last was a response.
     pub(crate) fn fill(
         &mut self,
         id: ChannelId,
@@ -382,7 +382,8 @@ impl HubState {
     ) -> (usize, bool) {
         let Some(channel) = self.channel(id) else { return (0, true) };
         let (mut count, mut last) = (0, false);
-        while out.len() < max {
+        let start = out.len();
+        while out.len() - start < max {
             let transmit = match &mut channel.port {
                 Port::Shared(server) => server.poll_transmit(out),
                 Port::Single(exchange) => exchange.poll_transmit(out),
@@ -392,12 +393,11 @@ impl HubState {
             count += 1;
             last = transmit.last;
         }
-        if count == 0 {
-            match &mut channel.writer {
-                Some(known) => known.clone_from(waker),
-                none => *none = Some(waker.clone()),
-            }
-        } else if channel.held {
+        match &mut channel.writer {
+            Some(known) => known.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
+        if count > 0 && channel.held {
             self.settle(id);
         }
         (count, last)

@@ -11,7 +11,7 @@ use sansio_mcp::wire::Framer;
 ///
 /// The waker of the last [`poll_fill`](Self::poll_fill) is kept, whatever that returned, and woken when any of these
 /// may have changed from outside: there is something to send, input is wanted again, everything is finished, or
-/// there is a nearer deadline.
+/// there is a nearer deadline. It may be asked for no bytes at all, by one whose writer is stuck, for the waker alone.
 pub trait Port {
     /// Bytes were read. Takes every frame that the framer makes of them.
     fn feed(&self, framer: &mut Framer, chunk: &[u8]);

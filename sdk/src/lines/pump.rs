@@ -8,7 +8,7 @@ use std::future::Future;
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
@@ -51,7 +51,6 @@ where
         out: Vec::new(),
         written: 0,
         unflushed: false,
-        waker: None,
         alarm: None,
         stage: Stage::Open,
     }
@@ -71,8 +70,6 @@ pub struct Pump<P, R, W> {
     written: usize,
     /// Something was written and not flushed.
     unflushed: bool,
-    /// The waker that the port was last given.
-    waker: Option<Waker>,
     alarm: Option<(Mono, Sleep)>,
     stage: Stage,
 }
@@ -219,24 +216,17 @@ where
 
     /// Takes the next batch once the last is written.
     fn fill(&mut self, cx: &mut Context<'_>) {
-        if self.written == self.out.len() {
-            self.out.clear();
-            self.out.shrink_to(2 * BATCH);
-            self.written = 0;
-        } else {
-            // The port must know whom to wake even while the writer is stuck. That may add a line to the batch.
-            let known = self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
-            if known || self.out.len() >= 2 * BATCH {
-                return;
-            }
+        if self.written < self.out.len() {
+            // The writer is stuck: nothing is taken, but the port must know whom to wake, each time anew, or nobody
+            // hears that everything has ended.
+            let _: Poll<()> = self.port.poll_fill(cx, &mut self.out, 0);
+            return;
         }
-        let max = BATCH.saturating_sub(self.out.len()).max(1);
+        self.out.clear();
+        self.out.shrink_to(2 * BATCH);
+        self.written = 0;
         // Pending or not, what is there is there.
-        let _: Poll<()> = self.port.poll_fill(cx, &mut self.out, max);
-        match &mut self.waker {
-            Some(waker) => waker.clone_from(cx.waker()),
-            None => self.waker = Some(cx.waker().clone()),
-        }
+        let _: Poll<()> = self.port.poll_fill(cx, &mut self.out, BATCH);
     }
 
     /// Looks at the clock; `Moved` if something was due.

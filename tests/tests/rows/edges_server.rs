@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use sansio_mcp_sdk::server::{Context, Exit, NoArguments, Server, Untyped, generator};
 use sansio_mcp_tests::{
-    Bench, DropFlag, Gate, Trace, cancel, progress_of, request, response, responses, rows, tool,
-    tool_with,
+    Bench, DropFlag, Gate, Trace, cancel, progress_of, request, response, responses, rows, tool, tool_with,
 };
 use serde_json::{Value, json};
 
@@ -17,6 +16,7 @@ rows! {
     edge_13_what_a_handler_gives_after_the_cancel_is_not_sent: all;
     edge_15_a_cancelled_handler_never_stops_the_read_loop: all;
     edge_18_shutting_down_with_a_wedged_reader_ends_within_a_bound: [memory per_request];
+    edge_18_the_end_of_input_with_a_wedged_reader_ends_within_a_bound: [memory stdio];
     edge_20_a_lost_connection_cancels_every_handler: all;
     edge_25_progress_stays_with_its_request: all;
     edge_28_a_stuck_reader_never_blocks_the_handler: all;
@@ -210,12 +210,30 @@ async fn edge_18_shutting_down_with_a_wedged_reader_ends_within_a_bound(mut b: B
     gate.open();
     b.settle().await;
     rig.engine().unwrap().shutdown();
-    b.pass(Duration::from_secs(2)).await;
+    b.pass(Duration::from_secs(4)).await;
     assert!(rig.has_ended(), "the driver");
     if b.is_shared() {
         assert_eq!(rig.facts().unwrap().channels, 0, "and the transport, on whose bytes nobody waits");
     }
     rig.release();
+}
+
+async fn edge_18_the_end_of_input_with_a_wedged_reader_ends_within_a_bound(mut b: Bench) {
+    b.capacity = 64;
+    let server = Server::<M>::builder("t", "1")
+        .tool("t", |_: NoArguments, _: Context<(), M>| async { Ok("x".repeat(50_000)) })
+        .build()
+        .unwrap();
+    let mut rig = b.serve(server);
+    let mut wire = rig.wire();
+    rig.release();
+    for id in 1..=10 {
+        wire.send(&tool(id, "t", &json!({}))).await;
+    }
+    b.settle().await;
+    wire.end_input();
+    b.pass(Duration::from_secs(5)).await;
+    assert!(rig.has_ended(), "though its answers were not read");
 }
 
 async fn edge_20_a_lost_connection_cancels_every_handler(b: Bench) {
@@ -278,7 +296,10 @@ async fn edge_25_progress_stays_with_its_request(b: Bench) {
         for id in [3, 1, 2] {
             for n in 0..20 {
                 let line = wire.line(id).await;
-                assert_eq!((&line["params"]["progressToken"], &line["params"]["progress"]), (&json!(id), &json!(n)));
+                assert_eq!(
+                    (&line["params"]["progressToken"], &line["params"]["progress"]),
+                    (&json!(id), &json!(n))
+                );
             }
             assert_eq!(text(&wire.line(id).await), id.to_string());
         }
@@ -345,7 +366,10 @@ async fn edge_37_a_bad_line_costs_that_line(b: Bench) {
     gate.open();
     let mut wire = b.serve(gated(&gate)).wire();
     let mut bytes = Vec::new();
-    for (id, bad) in [b"{\"jsonrpc\":".as_slice(), b"\xff\xfe\xfd", b"{\"a\":\"\xc3\"}", b"nonsense"].into_iter().enumerate() {
+    for (id, bad) in [b"{\"jsonrpc\":".as_slice(), b"\xff\xfe\xfd", b"{\"a\":\"\xc3\"}", b"nonsense"]
+        .into_iter()
+        .enumerate()
+    {
         bytes.extend_from_slice(bad);
         bytes.extend_from_slice(format!("\n{}\n", tool(id, "t", &json!({"ok": 0}))).as_bytes());
     }

@@ -114,7 +114,11 @@ async fn c4_clean_up_runs_once_however_it_ended_last_first_after_the_answer(b: B
         let of_this = |trace: &Trace| trace.all().split_off(n * want.len());
         assert_eq!(of_this(&trace), want[..2], "{name}");
         let lines = wire.drain().await;
-        assert_eq!(lines.len(), usize::from(name != "cancel"), "the answer is here before the clean-up is over");
+        assert_eq!(
+            lines.len(),
+            usize::from(name != "cancel"),
+            "the answer is here before the clean-up is over"
+        );
         assert_eq!(rig.running_or(1), 1);
         b.pass(Duration::from_secs(3)).await;
         assert_eq!(of_this(&trace), want, "{name}");
@@ -158,7 +162,8 @@ async fn c4_clean_up_is_shielded_from_a_later_cancel(b: Bench) {
 fn endless(
     trace: &Trace,
     bound: Option<Duration>,
-) -> impl Fn(NoArguments, Context<(), M>) -> std::future::Pending<Result<&'static str, Exit>> + Send + Sync + use<> {
+) -> impl Fn(NoArguments, Context<(), M>) -> std::future::Pending<Result<&'static str, Exit>> + Send + Sync + use<>
+{
     let trace = trace.clone();
     move |_, cx| {
         let flag = DropFlag::new(&trace, "dropped");
@@ -271,7 +276,8 @@ async fn c4_a_dropped_connection_still_cleans_up(b: Bench) {
     let mut rig = b.serve(server);
     let (client, task) = rig.client_and_task();
     let mut call = client.call_tool("t", &json!({}));
-    let first = std::future::poll_fn(|cx| std::task::Poll::Ready(std::pin::Pin::new(&mut call).poll(cx).is_ready()));
+    let first =
+        std::future::poll_fn(|cx| std::task::Poll::Ready(std::pin::Pin::new(&mut call).poll(cx).is_ready()));
     assert!(!first.await);
     b.settle().await;
     task.abort();
@@ -389,7 +395,10 @@ fn mutation(
     b: &Bench,
     trace: &Trace,
     endless: bool,
-) -> impl Fn(NoArguments, Context<(), M>) -> std::pin::Pin<Box<dyn Future<Output = Result<&'static str, Exit>> + Send>>
+) -> impl Fn(
+    NoArguments,
+    Context<(), M>,
+) -> std::pin::Pin<Box<dyn Future<Output = Result<&'static str, Exit>> + Send>>
 + Send
 + Sync
 + use<> {
