@@ -1,5 +1,7 @@
 //! Rules of the specification that a peer broke.
 
+use crate::limits::MAX_WAITING_VIOLATIONS;
+
 /// What a peer did wrong, one variant a rule. Nothing is answered for most of them; they are for the
 /// operator's log.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, thiserror::Error)]
@@ -26,8 +28,9 @@ pub enum PeerViolation {
     /// A response travels on the stream of its request (basic/transports/streamable-http).
     #[error("sent a message on the stream of another request")]
     WrongStream,
-    /// A result is an object whose known keys have their types (basic/index, "Result Responses").
-    #[error("sent a result that is not an object of the specified form")]
+    /// A response has either a result, an object whose known keys have their types, or an error with a code and a
+    /// message (basic/index, "Result Responses").
+    #[error("sent a response whose result or error is not of the specified form")]
     MalformedResult,
     /// An unrecognised `resultType` is invalid (basic/index).
     #[error("sent a result of an unknown resultType")]
@@ -54,4 +57,32 @@ pub enum PeerViolation {
     /// Messages were handed in although the channel had asked for none, and were dropped.
     #[error("sent more than the channel holds while reading nothing")]
     Flood,
+}
+
+/// How many violations wait to be collected, and how many were dropped because too many did.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    waiting: usize,
+    dropped: u64,
+}
+
+impl Waiting {
+    /// Whether one more may wait; if not, it counts as dropped.
+    pub(crate) fn may_wait(&mut self) -> bool {
+        let may = self.waiting < MAX_WAITING_VIOLATIONS;
+        if may {
+            self.waiting += 1;
+        } else {
+            self.dropped += 1;
+        }
+        may
+    }
+
+    pub(crate) fn taken(&mut self) {
+        self.waiting -= 1;
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
 }

@@ -50,6 +50,8 @@ struct Queue {
 struct Ready {
     tasks: VecDeque<usize>,
     external: usize,
+    /// The lab's thread waits for a change. Telling it costs a system call.
+    parked: bool,
 }
 
 /// The future that [`Lab::run`] was given has this place of its own.
@@ -74,8 +76,11 @@ impl Wake for TaskWaker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.queued.swap(true, Ordering::AcqRel) {
-            self.queue.lock().tasks.push_back(self.id);
-            self.queue.changed.notify_one();
+            let mut ready = self.queue.lock();
+            ready.tasks.push_back(self.id);
+            if ready.parked {
+                self.queue.changed.notify_one();
+            }
         }
     }
 }
@@ -232,9 +237,11 @@ impl Lab {
         if before == 0 {
             return !ready.tasks.is_empty();
         }
+        ready.parked = true;
         while ready.tasks.is_empty() && ready.external == before {
             ready = self.inner.queue.changed.wait(ready).unwrap_or_else(PoisonError::into_inner);
         }
+        ready.parked = false;
         true
     }
 }
@@ -263,18 +270,20 @@ mod tests {
         assert_eq!(lab.tasks(), 0);
     }
 
+    struct Flag(Rc<Cell<bool>>);
+
+    impl Drop for Flag {
+        fn drop(&mut self) {
+            self.0.set(true);
+        }
+    }
+
     #[test]
     fn a_task_gives_its_output_or_is_aborted() {
         let lab = Lab::new();
         let task = lab.spawn(async { 7 });
         assert_eq!(lab.run(task), 7);
         let dropped = Rc::new(Cell::new(false));
-        struct Flag(Rc<Cell<bool>>);
-        impl Drop for Flag {
-            fn drop(&mut self) {
-                self.0.set(true);
-            }
-        }
         let flag = Flag(Rc::clone(&dropped));
         let task = lab.spawn(async move {
             std::future::pending::<()>().await;
@@ -319,7 +328,7 @@ mod tests {
         let theirs = Arc::clone(&shared);
         lab.spawn({
             let lab = lab.clone();
-            async move { lab.sleep(Duration::from_secs(60)).await }
+            async move { lab.sleep(Duration::from_mins(1)).await }
         });
         let mut thread = Some((theirs, external));
         lab.run(std::future::poll_fn(|cx| {

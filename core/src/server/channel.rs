@@ -16,11 +16,10 @@ use super::transmit::{Kind, Status, Transmit};
 use super::triage::{Answer, Triage, malformed, triage};
 use super::{ServerEvent, Stopped};
 use crate::id::{RequestId, ServingId};
-use crate::limits::MAX_WAITING_VIOLATIONS;
 use crate::misuse::Misuse;
 use crate::slab::{Key, Slab};
 use crate::time::{Mono, Now};
-use crate::violation::PeerViolation;
+use crate::violation::{PeerViolation, Waiting};
 use crate::wire::{Envelope, Malformed};
 
 /// Emptied outboxes kept for reuse.
@@ -32,15 +31,13 @@ const SPARE_OUTBOXES: usize = 256;
 pub enum Deadline {
     /// Accepted requests that are still running then are stopped.
     HalfCloseGrace(Mono),
-    /// Answers that nobody has taken then are dropped: the peer does not read.
-    LastAnswers(Mono),
 }
 
 impl Deadline {
     /// When it is due.
     pub fn at(self) -> Mono {
         match self {
-            Self::HalfCloseGrace(at) | Self::LastAnswers(at) => at,
+            Self::HalfCloseGrace(at) => at,
         }
     }
 }
@@ -56,14 +53,14 @@ pub struct Server {
     /// The engine's own answers; sent before everything else.
     control: Outbox,
     events: VecDeque<ServerEvent>,
-    violations: usize,
+    /// Stops among `events`.
+    stops: usize,
+    violations: Waiting,
     /// Unsent bytes of all that is live.
     unsent: usize,
     spare: Vec<Outbox>,
     clock: Mono,
     grace: Option<Mono>,
-    /// How long what is still unsent may wait once nothing runs any more.
-    last: Option<Mono>,
     input: Reading,
 }
 
@@ -87,12 +84,12 @@ impl Server {
             ready: VecDeque::new(),
             control: Outbox::default(),
             events: VecDeque::new(),
-            violations: 0,
+            stops: 0,
+            violations: Waiting::default(),
             unsent: 0,
             spare: Vec::new(),
             clock: Mono::ZERO,
             grace: None,
-            last: None,
             input: Reading::Open,
         }
     }
@@ -131,6 +128,11 @@ impl Server {
             Reading::Ended => self.live.is_empty() && self.control.is_empty() && self.events.is_empty(),
             Reading::Closed => self.events.is_empty(),
         }
+    }
+
+    /// Violations that were dropped because nobody collected those before them.
+    pub fn dropped_violations(&self) -> u64 {
+        self.violations.dropped()
     }
 
     /// Whether a request may still be answered.
@@ -208,9 +210,8 @@ impl Server {
     pub fn handle_timeout(&mut self, now: Now) {
         self.tick(now);
         if self.grace.is_some_and(|grace| grace <= self.clock) {
-            self.stop_all();
-        } else if self.last.is_some_and(|last| last <= self.clock) {
-            self.drop_output();
+            self.grace = None;
+            self.end_all(Input::Closing, &Stopped::Closing);
         }
     }
 
@@ -249,13 +250,11 @@ impl Server {
         self.with(serving, |_, request| request.refuse(status, error))
     }
 
-    /// Stops everything and accepts nothing more. Answers that are queued may still be taken, within the grace
-    /// time.
+    /// Stops everything and accepts nothing more. Answers that are queued may still be taken.
     pub fn close(&mut self, now: Now) {
         self.handle_input_end(now);
-        if self.input == Reading::Ended && self.last.is_none() {
-            self.stop_all();
-        }
+        self.grace = None;
+        self.end_all(Input::Closing, &Stopped::Closing);
     }
 
     // Out.
@@ -289,17 +288,18 @@ impl Server {
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
-        let event = self.events.pop_front();
-        if matches!(event, Some(ServerEvent::Violation(_))) {
-            self.violations -= 1;
+        let event = self.events.pop_front()?;
+        match &event {
+            ServerEvent::Request { .. } => {}
+            ServerEvent::Stopped { .. } => self.stops -= 1,
+            ServerEvent::Violation(_) => self.violations.taken(),
         }
-        event
+        Some(event)
     }
 
-    /// The next deadline.
+    /// The next deadline. There is none when no request is left for it to stop.
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        let last = self.last.filter(|_| self.has_output());
-        self.grace.map(Deadline::HalfCloseGrace).or(last.map(Deadline::LastAnswers))
+        self.grace.filter(|_| !self.live.is_empty()).map(Deadline::HalfCloseGrace)
     }
 
     // Below: how.
@@ -313,8 +313,9 @@ impl Server {
             self.violation(PeerViolation::DuplicateId);
             return;
         }
-        // Events that were not polled count too: a peer that cancels what it asks must not fill memory.
-        if self.live.len() + self.events.len() >= self.config.limits.in_flight {
+        // A stopped request counts until its stop was polled: a peer that cancels what it asks must not fill
+        // memory, and what it asked is not over before its handler was told.
+        if self.live.len() + self.stops >= self.config.limits.in_flight {
             return self.too_many(request.wire_id());
         }
         let id = request.wire_id().clone();
@@ -336,12 +337,6 @@ impl Server {
         }
     }
 
-    fn stop_all(&mut self) {
-        self.grace = None;
-        self.last = Some(self.clock + self.config.limits.half_close_grace);
-        self.end_all(Input::Closing, &Stopped::Closing);
-    }
-
     fn end_all(&mut self, input: Input, why: &Stopped) {
         let all: Vec<Key> = self.live.keys().collect();
         for at in all {
@@ -359,6 +354,7 @@ impl Server {
         match ended {
             Ended::Stop => {
                 self.forget(at);
+                self.stops += 1;
                 self.events.push_back(ServerEvent::Stopped { serving: serving_id(at), why: why() });
             }
             Ended::Withdrawn => self.forget(at),
@@ -385,13 +381,11 @@ impl Server {
         self.ready = VecDeque::new();
         self.spare = Vec::new();
         self.grace = None;
-        self.last = None;
         self.input = Reading::Closed;
     }
 
     fn violation(&mut self, violation: PeerViolation) {
-        if self.violations < MAX_WAITING_VIOLATIONS {
-            self.violations += 1;
+        if self.violations.may_wait() {
             self.events.push_back(ServerEvent::Violation(violation));
         }
     }

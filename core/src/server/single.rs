@@ -9,6 +9,7 @@ use super::body::{EncodeError, ErrorReply, ResultBody};
 use super::config::ServerConfig;
 use super::exchange::{Input, State};
 use super::outbox::Outbox;
+use super::request::Request;
 use super::serving::{Ended, Progress, Reported, Serving};
 use super::transmit::{Kind, Status, Transmit};
 use super::triage::{Triage, malformed, triage};
@@ -28,8 +29,10 @@ const THE_ONE: ServingId = ServingId { index: 0, generation: 0 };
 pub struct Exchange {
     config: Arc<ServerConfig>,
     phase: Phase,
-    event: Option<ServerEvent>,
+    request: Option<Arc<Request>>,
+    stopped: Option<Stopped>,
     violation: Option<PeerViolation>,
+    closed: bool,
 }
 
 #[derive(Debug)]
@@ -47,7 +50,7 @@ enum Phase {
 impl Exchange {
     /// A stream that nothing was read from yet.
     pub fn new(config: Arc<ServerConfig>) -> Self {
-        Self { config, phase: Phase::Waiting, event: None, violation: None }
+        Self { config, phase: Phase::Waiting, request: None, stopped: None, violation: None, closed: false }
     }
 
     // Facts.
@@ -94,7 +97,7 @@ impl Exchange {
     /// The message of this stream was read and parsed already.
     pub fn handle_envelope(&mut self, envelope: Envelope<'_>) {
         if !matches!(self.phase, Phase::Waiting) {
-            self.violation = Some(PeerViolation::SecondRequest);
+            self.note(PeerViolation::SecondRequest);
             return;
         }
         match triage(&self.config, envelope) {
@@ -102,7 +105,7 @@ impl Exchange {
                 let token = request.progress_token().cloned();
                 let serving = Serving::new(request.wire_id().clone(), token, Outbox::default());
                 self.phase = Phase::Serving(Box::new(serving));
-                self.event = Some(ServerEvent::Request { serving: THE_ONE, request });
+                self.request = Some(request);
             }
             Triage::Answer(id, answer) => {
                 let config = Arc::clone(&self.config);
@@ -118,8 +121,8 @@ impl Exchange {
 
     /// What was read is not a message, or too long to be one.
     pub fn handle_malformed(&mut self, why: Malformed) {
+        self.note(PeerViolation::NotAMessage);
         if matches!(self.phase, Phase::Waiting) {
-            self.violation = Some(PeerViolation::NotAMessage);
             self.own_answer(Status::BadRequest, |out| malformed(out, why));
         }
     }
@@ -128,6 +131,7 @@ impl Exchange {
     pub fn handle_stream_end(&mut self) {
         self.end(Input::StreamEnded, Stopped::Lost);
         self.phase = Phase::Over;
+        self.closed = true;
     }
 
     // Application in.
@@ -160,9 +164,13 @@ impl Exchange {
         self.serving_mut()?.refuse(status, error)
     }
 
-    /// Stops the request. An answer that is queued may still be taken.
+    /// Stops the request and accepts none. An answer that is queued may still be taken.
     pub fn close(&mut self) {
         self.end(Input::Closing, Stopped::Closing);
+        self.closed = true;
+        if matches!(self.phase, Phase::Waiting) {
+            self.phase = Phase::Over;
+        }
     }
 
     // Out.
@@ -178,7 +186,13 @@ impl Exchange {
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
-        self.event.take().or_else(|| self.violation.take().map(ServerEvent::Violation))
+        if let Some(request) = self.request.take() {
+            return Some(ServerEvent::Request { serving: THE_ONE, request });
+        }
+        if let Some(why) = self.stopped.take() {
+            return Some(ServerEvent::Stopped { serving: THE_ONE, why });
+        }
+        self.violation.take().map(ServerEvent::Violation)
     }
 
     // Below: how.
@@ -194,11 +208,15 @@ impl Exchange {
         if let Phase::Serving(serving) = &mut self.phase
             && serving.end(input) == Ended::Stop
         {
-            // If the request itself was not polled yet, nobody needs to hear of either.
-            self.event = match self.event.take() {
-                Some(ServerEvent::Request { .. }) => None,
-                _ => Some(ServerEvent::Stopped { serving: THE_ONE, why }),
-            };
+            self.stopped = Some(why);
+            self.phase = Phase::Over;
+        }
+    }
+
+    /// Keeps the newest: a stream carries one message, so there is little to tell about others.
+    fn note(&mut self, violation: PeerViolation) {
+        if !self.closed {
+            self.violation = Some(violation);
         }
     }
 

@@ -8,7 +8,7 @@ use core::fmt;
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::params::{Params, ParamsError, is_object};
+use super::params::{Params, ParamsError, is_object, read_as};
 use super::text::Text;
 use crate::id::RequestId;
 
@@ -63,7 +63,8 @@ pub enum Message<'a> {
 pub struct Response<'a> {
     /// Absent where the sender could not read the id of what it answers.
     pub id: Option<RequestId>,
-    /// The result, or the error.
+    /// The result, or the error. A response that has both, or an error of the wrong form, reads as a result that
+    /// is not well formed, so that its call can end.
     pub outcome: Result<ResultHead<'a>, ErrorHead<'a>>,
 }
 
@@ -99,7 +100,7 @@ impl<'a> Envelope<'a> {
     /// an error here: they are reported inside the message, whose id is known.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let text = core::str::from_utf8(bytes).map_err(|_| Malformed::NotJson)?;
-        let message = match serde_json::from_str::<Raw<'a, Params<'a>, ResultHead<'a>>>(text) {
+        let message = match serde_json::from_str::<Raw<'a, Params<'a>, ResultHead<'a>, ErrorHead<'a>>>(text) {
             Ok(raw) => raw.classify()?,
             Err(_) => Self::parse_slowly(text)?,
         };
@@ -108,7 +109,7 @@ impl<'a> Envelope<'a> {
 
     /// The one pass failed somewhere: finds out where, so that a message with a readable id can be answered.
     fn parse_slowly(text: &'a str) -> Result<Message<'a>, Malformed> {
-        let raw = match serde_json::from_str::<Raw<'a, &'a RawValue, &'a RawValue>>(text) {
+        let raw = match serde_json::from_str::<Raw<'a, &'a RawValue, &'a RawValue, &'a RawValue>>(text) {
             Ok(raw) => raw,
             Err(error) if error.is_data() => {
                 // A type error stops at once: is what follows JSON at all?
@@ -121,21 +122,22 @@ impl<'a> Envelope<'a> {
             }
             Err(_) => return Err(Malformed::NotJson),
         };
-        let result =
+        let mut result =
             raw.result.map(|raw| serde_json::from_str::<ResultHead<'a>>(raw.get()).unwrap_or_default());
-        let params = match raw.params.map(|raw| serde_json::from_str::<Params<'a>>(raw.get())) {
-            Some(Ok(params)) => Ok(Some(params)),
-            Some(Err(_)) => Err(ParamsError),
-            None => Ok(None),
+        let error = match raw.error.map(|raw| serde_json::from_str::<ErrorHead<'a>>(raw.get())) {
+            None => None,
+            Some(Ok(error)) => Some(error),
+            // Without an id there is nothing that it could be the answer to.
+            Some(Err(_)) if !matches!(raw.id, Some(Some(_))) => return Err(Malformed::NotAMessage),
+            Some(Err(_)) => {
+                result = Some(ResultHead::default());
+                None
+            }
         };
-        let whole = Raw {
-            jsonrpc: raw.jsonrpc,
-            id: raw.id,
-            method: raw.method,
-            params: Some(()),
-            result,
-            error: raw.error,
-        };
+        let method = raw.method.as_deref().unwrap_or_default();
+        let params = raw.params.map(|raw| read_as(method, raw.get())).transpose();
+        let whole =
+            Raw { jsonrpc: raw.jsonrpc, id: raw.id, method: raw.method, params: Some(()), result, error };
         whole.classify().map(|message| match message {
             Message::Request { id, method, .. } => Message::Request { id, method, params },
             Message::Notification { method, .. } => Message::Notification { method, params },
@@ -156,13 +158,13 @@ impl<'a> Envelope<'a> {
 
 /// The keys of a message as they were found.
 #[allow(clippy::option_option)] // absent, null, and an id are three things
-struct Raw<'a, P, R> {
+struct Raw<'a, P, R, E> {
     jsonrpc: bool,
     id: Option<Option<RequestId>>,
     method: Option<Text<'a>>,
     params: Option<P>,
     result: Option<R>,
-    error: Option<ErrorHead<'a>>,
+    error: Option<E>,
 }
 
 /// Lets one classification serve the fast pass, whose params are typed, and the slow one, which adds them.
@@ -182,7 +184,7 @@ impl<'a> IntoParams<'a> for () {
     }
 }
 
-impl<'a, P: IntoParams<'a>> Raw<'a, P, ResultHead<'a>> {
+impl<'a, P: IntoParams<'a>> Raw<'a, P, ResultHead<'a>, ErrorHead<'a>> {
     fn classify(self) -> Result<Message<'a>, Malformed> {
         if !self.jsonrpc {
             return Err(Malformed::NotAMessage);
@@ -194,6 +196,10 @@ impl<'a, P: IntoParams<'a>> Raw<'a, P, ResultHead<'a>> {
             (None, Some(Some(id)), Some(result), None) => {
                 Ok(Message::Response(Response { id: Some(id), outcome: Ok(result) }))
             }
+            // Whose answer it is can be read, what it says cannot.
+            (None, Some(Some(id)), Some(_), Some(_)) => {
+                Ok(Message::Response(Response { id: Some(id), outcome: Ok(ResultHead::default()) }))
+            }
             (None, id, None, Some(error)) => {
                 Ok(Message::Response(Response { id: id.flatten(), outcome: Err(error) }))
             }
@@ -202,12 +208,22 @@ impl<'a, P: IntoParams<'a>> Raw<'a, P, ResultHead<'a>> {
     }
 }
 
-impl<'de, P: Deserialize<'de>, R: Deserialize<'de>> Deserialize<'de> for Raw<'de, P, R> {
+impl<'de, P, R, E> Deserialize<'de> for Raw<'de, P, R, E>
+where
+    P: Deserialize<'de>,
+    R: Deserialize<'de>,
+    E: Deserialize<'de>,
+{
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Wire<P, R>(core::marker::PhantomData<(P, R)>);
+        struct Wire<P, R, E>(core::marker::PhantomData<(P, R, E)>);
 
-        impl<'de, P: Deserialize<'de>, R: Deserialize<'de>> Visitor<'de> for Wire<P, R> {
-            type Value = Raw<'de, P, R>;
+        impl<'de, P, R, E> Visitor<'de> for Wire<P, R, E>
+        where
+            P: Deserialize<'de>,
+            R: Deserialize<'de>,
+            E: Deserialize<'de>,
+        {
+            type Value = Raw<'de, P, R, E>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a JSON-RPC message")

@@ -99,13 +99,37 @@ fn nullable<E: de::Error, T>(
 
 impl<'de> Deserialize<'de> for Params<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ParamsVisitor)
+        deserializer.deserialize_map(ParamsVisitor::<ALL>)
     }
 }
 
-struct ParamsVisitor;
+/// Which keys are read typed: `_meta` alone, those of requests, or those of notifications too.
+const META: u8 = 0;
+const REQUESTS: u8 = 1;
+const ALL: u8 = 2;
 
-impl<'de> Visitor<'de> for ParamsVisitor {
+/// Reads params of which some key has not the type that [`Params`] gives it. That is an error only where the method
+/// knows the key: a `message` in the params of a tool call, or any key in those of an extension's method, may be
+/// whatever its owner likes.
+pub(super) fn read_as<'a>(method: &str, params: &'a str) -> Result<Params<'a>, ParamsError> {
+    let read = match method {
+        "notifications/progress" | "notifications/cancelled" => read::<ALL>(params),
+        "tools/call" | "tools/list" | "server/discover" => read::<REQUESTS>(params),
+        _ => read::<REQUESTS>(params).or_else(|_| read::<META>(params)),
+    };
+    read.map_err(|_| ParamsError)
+}
+
+fn read<const KEYS: u8>(params: &str) -> Result<Params<'_>, serde_json::Error> {
+    let mut json = serde_json::Deserializer::from_str(params);
+    let params = json.deserialize_map(ParamsVisitor::<KEYS>)?;
+    json.end()?;
+    Ok(params)
+}
+
+struct ParamsVisitor<const KEYS: u8>;
+
+impl<'de, const KEYS: u8> Visitor<'de> for ParamsVisitor<KEYS> {
     type Value = Params<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -120,19 +144,25 @@ impl<'de> Visitor<'de> for ParamsVisitor {
         while let Some(key) = map.next_key::<Text<'de>>()? {
             match &*key {
                 "_meta" => once(&mut params.meta, "_meta", map.next_value()?)?,
-                "name" => once(&mut params.name, "name", map.next_value()?)?,
-                "arguments" => once(&mut params.arguments, "arguments", map.next_value()?)?,
-                "cursor" => nullable(&mut cursor, "cursor", map.next_value()?)?,
-                "inputResponses" => {
-                    nullable(&mut responses, "inputResponses", map.next_value::<Option<&RawValue>>()?)?
+                "name" if KEYS >= REQUESTS => once(&mut params.name, "name", map.next_value()?)?,
+                "arguments" if KEYS >= REQUESTS => {
+                    once(&mut params.arguments, "arguments", map.next_value()?)?;
                 }
-                "requestState" => nullable(&mut state, "requestState", map.next_value()?)?,
-                "requestId" => once(&mut params.request_id, "requestId", map.next_value()?)?,
-                "reason" => once(&mut params.reason, "reason", map.next_value()?)?,
-                "progressToken" => once(&mut params.progress_token, "progressToken", map.next_value()?)?,
-                "progress" => once(&mut params.progress, "progress", map.next_value()?)?,
-                "total" => once(&mut params.total, "total", map.next_value()?)?,
-                "message" => once(&mut params.message, "message", map.next_value()?)?,
+                "cursor" if KEYS >= REQUESTS => nullable(&mut cursor, "cursor", map.next_value()?)?,
+                "inputResponses" if KEYS >= REQUESTS => {
+                    nullable(&mut responses, "inputResponses", map.next_value::<Option<&RawValue>>()?)?;
+                }
+                "requestState" if KEYS >= REQUESTS => {
+                    nullable(&mut state, "requestState", map.next_value()?)?;
+                }
+                "requestId" if KEYS >= ALL => once(&mut params.request_id, "requestId", map.next_value()?)?,
+                "reason" if KEYS >= ALL => once(&mut params.reason, "reason", map.next_value()?)?,
+                "progressToken" if KEYS >= ALL => {
+                    once(&mut params.progress_token, "progressToken", map.next_value()?)?;
+                }
+                "progress" if KEYS >= ALL => once(&mut params.progress, "progress", map.next_value()?)?,
+                "total" if KEYS >= ALL => once(&mut params.total, "total", map.next_value()?)?,
+                "message" if KEYS >= ALL => once(&mut params.message, "message", map.next_value()?)?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -171,7 +201,7 @@ impl<'de> Visitor<'de> for MetaVisitor {
                     once(&mut meta.protocol_version, key::PROTOCOL_VERSION, map.next_value()?)?;
                 }
                 key::CLIENT_INFO => {
-                    once(&mut meta.client_info, key::CLIENT_INFO, object(map.next_value()?)?)?
+                    once(&mut meta.client_info, key::CLIENT_INFO, object(map.next_value()?)?)?;
                 }
                 key::CLIENT_CAPABILITIES => {
                     once(

@@ -8,17 +8,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use sansio_mcp::admission::{Admission, Cancelled, ChannelKey, Grant, LaneKey, Passed, State, TicketId};
-use sansio_mcp::code::wire;
 use sansio_mcp::id::ServingId;
+use sansio_mcp::misuse::Misuse;
 use sansio_mcp::server::{
-    ErrorReply, Exchange, Method, Progress, Reported, Request, Server, ServerConfig, ServerEvent, Status,
-    Stopped,
+    EncodeError, ErrorReply, Exchange, Method, Progress, Reported, Request, Server, ServerConfig,
+    ServerEvent, Stopped,
 };
 use sansio_mcp::time::{Mono, Now};
-use sansio_mcp::violation::PeerViolation;
 use serde_json::value::RawValue;
 
 use super::signal::Signal;
+use super::watch::Note;
 use crate::clock::Clock;
 use crate::server::Reply;
 
@@ -38,6 +38,8 @@ pub(crate) struct HubState {
     /// Whose ticket it is, by the ticket's index.
     tickets: Vec<Option<(TicketId, ChannelId, ServingId)>>,
     pub(crate) inbox: VecDeque<Dispatch>,
+    /// Channels that are not read until the driver has begun what is in the inbox.
+    paused: Vec<ChannelId>,
     pub(crate) driver: Option<Waker>,
     /// Engines and connections.
     handles: usize,
@@ -47,6 +49,7 @@ pub(crate) struct HubState {
     /// Works handed to the driver that are not over.
     pub(crate) works: usize,
     wakes: Vec<Waker>,
+    notes: Vec<Note>,
 }
 
 /// A channel's place; never mistaken for a later channel's.
@@ -67,6 +70,8 @@ struct Channel {
     port: Port,
     writer: Option<Waker>,
     held: bool,
+    /// It was told not to read, and has not been told otherwise.
+    paused: bool,
     /// What is known of each request, by its serving's index.
     requests: Vec<Option<Entry>>,
 }
@@ -79,9 +84,8 @@ enum Port {
 struct Entry {
     serving: ServingId,
     ticket: Option<TicketId>,
-    /// Until it is dispatched.
-    request: Option<Arc<Request>>,
-    /// Once it is.
+    request: Arc<Request>,
+    /// Once it is dispatched.
     signal: Option<Arc<Signal>>,
 }
 
@@ -122,34 +126,29 @@ impl Port {
         }
     }
 
-    fn refuse(&mut self, serving: ServingId, status: Status, error: &ErrorReply<'_>) {
-        // The request may be over: then nobody waits for this.
-        let _ = match self {
-            Self::Shared(server) => server.refuse(serving, status, error),
-            Self::Single(exchange) => exchange.refuse(status, error),
-        };
-    }
-
-    fn respond(&mut self, serving: ServingId, reply: &Reply) {
+    /// Hands a reply over. The error: the request is over, nobody waits for one. Inside, why the reply could not
+    /// be encoded, when an error was handed over in its place.
+    fn respond(&mut self, serving: ServingId, reply: &Reply) -> Result<Option<EncodeError>, Misuse> {
         match reply {
             Reply::Answer(answer) => {
                 let done = match self {
                     Self::Shared(server) => server.respond(serving, answer),
                     Self::Single(exchange) => exchange.respond(answer),
                 };
-                if let Ok(Err(error)) = done {
-                    tracing::error!(code = wire::INTERNAL_ERROR, %error, "a result could not be encoded");
-                }
+                done.map(Result::err)
             }
-            Reply::Error(failure) => self.refuse(
-                serving,
-                failure.status,
-                &ErrorReply {
+            Reply::Error(failure) => {
+                let error = ErrorReply {
                     code: failure.code,
                     message: &failure.message,
-                    data: failure.data.as_ref().map(|data| data.as_raw()),
-                },
-            ),
+                    data: failure.data.as_ref().map(sansio_mcp::model::RawJson::as_raw),
+                };
+                let done = match self {
+                    Self::Shared(server) => server.refuse(serving, failure.status, &error),
+                    Self::Single(exchange) => exchange.refuse(failure.status, &error),
+                };
+                done.map(|()| None)
+            }
         }
     }
 
@@ -170,12 +169,14 @@ impl Hub {
             generation: 0,
             tickets: Vec::new(),
             inbox: VecDeque::new(),
+            paused: Vec::new(),
             driver: None,
             handles: 0,
             closing: false,
             ending: Arc::default(),
             works: 0,
             wakes: Vec::new(),
+            notes: Vec::new(),
         };
         Self { state: Mutex::new(state), config, clock, refused_progress: AtomicU64::new(0) }
     }
@@ -198,7 +199,8 @@ impl Hub {
         }
     }
 
-    /// The state. What was found to need waking is woken when the guard has been dropped.
+    /// The state. What was found to need waking is woken, and what is to be told is told, when the guard has
+    /// been dropped.
     pub(crate) fn lock(&self) -> Guard<'_> {
         Guard { state: Some(self.state.lock().unwrap_or_else(PoisonError::into_inner)) }
     }
@@ -231,11 +233,15 @@ impl Drop for Guard<'_> {
             let driver = state.driver.take();
             state.wakes.extend(driver);
         }
-        if state.wakes.is_empty() {
+        if state.wakes.is_empty() && state.notes.is_empty() {
             return;
         }
         let mut wakes = std::mem::take(&mut state.wakes);
+        let notes = std::mem::take(&mut state.notes);
         drop(state);
+        for note in notes {
+            note.tell();
+        }
         for waker in wakes.drain(..) {
             waker.wake();
         }
@@ -278,19 +284,23 @@ impl HubState {
         };
         self.generation = self.generation.wrapping_add(1);
         let generation = self.generation;
-        let channel = Some(Channel { generation, port, writer: None, held: false, requests: Vec::new() });
+        let channel = Some(Channel {
+            generation,
+            port,
+            writer: None,
+            held: false,
+            paused: false,
+            requests: Vec::new(),
+        });
         self.handles += 1;
-        let index = match self.free.pop() {
-            Some(index) => {
-                if let Some(place) = self.channels.get_mut(index as usize) {
-                    *place = channel;
-                }
-                index
+        let index = if let Some(index) = self.free.pop() {
+            if let Some(place) = self.channels.get_mut(index as usize) {
+                *place = channel;
             }
-            None => {
-                self.channels.push(channel);
-                u32::try_from(self.channels.len() - 1).unwrap_or(u32::MAX)
-            }
+            index
+        } else {
+            self.channels.push(channel);
+            u32::try_from(self.channels.len() - 1).unwrap_or(u32::MAX)
         };
         ChannelId { index, generation }
     }
@@ -370,8 +380,37 @@ impl HubState {
         }
     }
 
-    /// Appends what waits to be sent, each message with `end` after it, until there are about `max` new bytes. The
-    /// `waker` is kept. Returns how many messages, and whether the last was a response.
+    /// Whether to read on. Not while the driver has yet to begin what it was given: reading is faster than
+    /// running, and whatever is read beyond the queue would be refused although no handler is slow.
+    pub(crate) fn wants_input(&mut self, id: ChannelId) -> bool {
+        let wants = self.server(id).is_some_and(Server::wants_input);
+        let pause = wants && !self.closing && !self.inbox.is_empty();
+        if let Some(channel) = self.channel(id)
+            && channel.paused != pause
+        {
+            channel.paused = pause;
+            if pause {
+                self.paused.push(id);
+            }
+        }
+        wants && !pause
+    }
+
+    /// The driver has begun everything: channels may be read again.
+    fn resume(&mut self) {
+        for id in std::mem::take(&mut self.paused) {
+            // One that left no waker yet hears of it when it does.
+            if let Some(channel) = self.channel(id).filter(|channel| channel.paused)
+                && let Some(writer) = channel.writer.take()
+            {
+                channel.paused = false;
+                self.wakes.push(writer);
+            }
+        }
+    }
+
+    /// Appends what waits to be sent, each message with `end` after it, until there are about `max` new bytes. `waker`
+    /// is kept for what comes next. Returns how many messages, and whether the last was a response.
     pub(crate) fn fill(
         &mut self,
         id: ChannelId,
@@ -397,7 +436,12 @@ impl HubState {
             Some(known) => known.clone_from(waker),
             none => *none = Some(waker.clone()),
         }
-        if count > 0 && channel.held {
+        let held = channel.held;
+        if channel.paused && self.inbox.is_empty() {
+            self.paused.push(id);
+            self.resume();
+        }
+        if held {
             self.settle(id);
         }
         (count, last)
@@ -408,9 +452,15 @@ impl HubState {
     /// The next request whose gate is open, made ready to run.
     pub(crate) fn take_dispatch(&mut self) -> Option<Assigned> {
         loop {
-            let Dispatch { channel, serving } = self.inbox.pop_front()?;
+            let Some(Dispatch { channel, serving }) = self.inbox.pop_front() else {
+                self.resume();
+                return None;
+            };
             let Some(entry) = self.entry(channel, serving) else { continue };
-            let Some(request) = entry.request.take() else { continue };
+            if entry.signal.is_some() {
+                continue;
+            }
+            let request = Arc::clone(&entry.request);
             let signal = Arc::new(Signal::default());
             entry.signal = Some(Arc::clone(&signal));
             let ticket = entry.ticket;
@@ -426,17 +476,21 @@ impl HubState {
         passed.unwrap_or(Passed::Waits)
     }
 
-    pub(crate) fn respond(&mut self, channel: ChannelId, serving: ServingId, reply: &Reply) {
-        let Some(at) = self.channel(channel) else { return };
-        at.port.respond(serving, reply);
-        if let Some(place) = at.requests.get_mut(serving.index() as usize) {
-            if place.as_ref().is_some_and(|entry| entry.serving == serving) {
-                *place = None;
-            }
+    /// Hands a reply over; false if the request is over and nobody waits for one.
+    pub(crate) fn respond(&mut self, channel: ChannelId, serving: ServingId, reply: &Reply) -> bool {
+        let Some(at) = self.channel(channel) else { return false };
+        let handed = at.port.respond(serving, reply);
+        if let Some(place) = at.requests.get_mut(serving.index() as usize)
+            && place.as_ref().is_some_and(|entry| entry.serving == serving)
+        {
+            *place = None;
         }
         let writer = at.writer.take();
         self.wakes.extend(writer);
         self.congestion(channel);
+        let Ok(fault) = handed else { return false };
+        self.notes.extend(fault.map(Note::NotEncoded));
+        true
     }
 
     pub(crate) fn progress(
@@ -444,8 +498,8 @@ impl HubState {
         channel: ChannelId,
         serving: ServingId,
         report: &Progress<'_>,
-    ) -> Result<Reported, sansio_mcp::misuse::Misuse> {
-        let at = self.channel(channel).ok_or(sansio_mcp::misuse::Misuse::Over)?;
+    ) -> Result<Reported, Misuse> {
+        let at = self.channel(channel).ok_or(Misuse::Over)?;
         let reported = match &mut at.port {
             Port::Shared(server) => server.progress(serving, report),
             Port::Single(exchange) => exchange.progress(report),
@@ -484,10 +538,10 @@ impl HubState {
     }
 
     fn forget(&mut self, ticket: TicketId) {
-        if let Some(place) = self.tickets.get_mut(ticket.index()) {
-            if place.is_some_and(|(known, ..)| known == ticket) {
-                *place = None;
-            }
+        if let Some(place) = self.tickets.get_mut(ticket.index())
+            && place.is_some_and(|(known, ..)| known == ticket)
+        {
+            *place = None;
         }
     }
 
@@ -496,11 +550,8 @@ impl HubState {
         while let Some(event) = self.channel(id).and_then(|channel| channel.port.poll_event()) {
             match event {
                 ServerEvent::Request { serving, request } => self.request(id, serving, request),
-                ServerEvent::Stopped { serving, why } => self.stopped(id, serving, &why),
-                ServerEvent::Violation(violation @ PeerViolation::TooManyRequests) => {
-                    tracing::warn!(code = "SERVER_BUSY", %violation, "a request was refused");
-                }
-                ServerEvent::Violation(violation) => tracing::info!(%violation, "the peer broke a rule"),
+                ServerEvent::Stopped { serving, why } => self.stopped(id, serving, why),
+                ServerEvent::Violation(violation) => self.notes.push(Note::Violation(violation)),
                 _ => {}
             }
         }
@@ -510,13 +561,16 @@ impl HubState {
     fn request(&mut self, id: ChannelId, serving: ServingId, request: Arc<Request>) {
         if self.closing {
             // Nobody will run it.
-            return self.respond(id, serving, &Reply::dropped());
+            self.respond(id, serving, &Reply::dropped());
+            return;
         }
         let tracked = *request.method() != Method::ToolsList;
         let (ticket, open) = if tracked {
-            match self.admission.enter(id.key()) {
-                Ok(entered) => (Some(entered.ticket), entered.at_gate),
-                Err(_) => return self.busy(id, serving),
+            if let Ok(entered) = self.admission.enter(id.key()) {
+                (Some(entered.ticket), entered.at_gate)
+            } else {
+                self.notes.push(Note::Busy(request));
+                return self.busy(id, serving);
             }
         } else {
             (None, true)
@@ -524,40 +578,38 @@ impl HubState {
         if let Some(ticket) = ticket {
             place(&mut self.tickets, ticket.index(), (ticket, id, serving));
         }
+        if !open && Note::queued_is_wanted() {
+            self.notes.push(Note::Queued(Arc::clone(&request)));
+        }
         let Some(channel) = self.channel(id) else { return };
-        let entry = Entry { serving, ticket, request: Some(request), signal: None };
+        let entry = Entry { serving, ticket, request, signal: None };
         place(&mut channel.requests, serving.index() as usize, entry);
         if open {
             self.inbox.push_back(Dispatch { channel: id, serving });
         }
     }
 
-    pub(crate) fn busy(&mut self, id: ChannelId, serving: ServingId) {
+    fn busy(&mut self, id: ChannelId, serving: ServingId) {
         let retry = self.admission.waiting().min(1_000) as u64 + 100;
-        tracing::warn!(
-            code = "SERVER_BUSY",
-            "a request was refused: every slot is taken and the queue is full"
-        );
         let reply = crate::server::busy(retry);
         self.respond(id, serving, &reply);
     }
 
-    fn stopped(&mut self, id: ChannelId, serving: ServingId, why: &Stopped) {
-        let reason = match why {
-            Stopped::Cancelled(reason) => reason.as_deref(),
-            _ => None,
-        };
-        tracing::debug!(code = why.code(), reason, "a request was stopped");
+    fn stopped(&mut self, id: ChannelId, serving: ServingId, why: Stopped) {
         let place = self.channel(id).and_then(|channel| channel.requests.get_mut(serving.index() as usize));
         let Some(entry) = place.filter(|place| place.as_ref().is_some_and(|entry| entry.serving == serving))
         else {
             return;
         };
-        let Some(Entry { ticket, signal, .. }) = entry.take() else { return };
+        let Some(Entry { ticket, request, signal, .. }) = entry.take() else { return };
+        let mut started = ticket.is_none() && signal.is_some();
         if let Some(ticket) = ticket {
             match self.admission.cancel(ticket) {
                 Cancelled::NeverStarted | Cancelled::Nothing => {}
-                Cancelled::Stop => debug_assert!(signal.is_some()),
+                Cancelled::Stop => {
+                    debug_assert!(signal.is_some());
+                    started = true;
+                }
             }
             if signal.is_none() {
                 self.forget(ticket);
@@ -566,6 +618,7 @@ impl HubState {
         if let Some(signal) = signal {
             self.wakes.extend(signal.stop());
         }
+        self.notes.push(Note::Stopped { request, why, started });
         self.grants();
     }
 

@@ -5,6 +5,7 @@ mod connection;
 mod driver;
 mod hub;
 mod signal;
+mod watch;
 mod work;
 
 use std::sync::Arc;
@@ -18,7 +19,9 @@ pub(crate) use hub::{Hub, data};
 pub use signal::Cancelled;
 #[cfg(feature = "blocking")]
 pub(crate) use signal::Outstanding;
-pub(crate) use work::{Work, contained};
+pub(crate) use work::Work;
+#[cfg(feature = "blocking")]
+pub(crate) use work::contained;
 
 use crate::clock::Clock;
 use crate::mode::Mode;

@@ -19,6 +19,7 @@ use sansio_mcp::time::Mono;
 
 use super::call::Call;
 use super::signal::Cancelled;
+use super::watch::moved;
 use super::{Bounds, Hub};
 use crate::clock::Sleep;
 use crate::mode::Mode;
@@ -81,12 +82,12 @@ impl<M: Mode> Work<M> {
         let stage = if call.signal.is_stopped() {
             Stage::Drain
         } else {
-            match contained(|| run_request(registry, &call)) {
-                Some(future) => Stage::Run(future),
-                None => {
-                    deliver(&call.hub, &call, &Reply::panicked());
-                    Stage::Drain
-                }
+            span.in_scope(|| moved!(trace, "gate", request));
+            if let Some(future) = contained(|| run_request(registry, &call)) {
+                Stage::Run(future)
+            } else {
+                deliver(&call.hub, &call, &Reply::panicked());
+                Stage::Drain
             }
         };
         Self { call, stage, bounds, span }
@@ -97,6 +98,9 @@ impl<M: Mode> Work<M> {
             match &mut self.stage {
                 Stage::Run(future) => {
                     if self.call.signal.is_stopped() {
+                        if self.call.signal.is_outstanding() {
+                            moved!(trace, "draining", &self.call.request);
+                        }
                         self.replace_stage(Stage::Drain);
                         continue;
                     }
@@ -126,9 +130,12 @@ impl<M: Mode> Work<M> {
                     }
                     let Some(cleanup) = self.call.next_cleanup() else {
                         self.replace_stage(Stage::Over);
+                        // Told before it makes way for others, so that their news come later.
+                        moved!(trace, "over", &self.call.request);
                         self.call.hub.lock().finish(self.call.ticket);
                         return Poll::Ready(());
                     };
+                    moved!(trace, "cleanup", &self.call.request);
                     let bound = Bound::new(&self.call.hub, cleanup.bound.unwrap_or(self.bounds.cleanup));
                     self.stage = Stage::CleanUp { future: cleanup.future, bound };
                 }
@@ -171,7 +178,10 @@ impl<M: Mode> Work<M> {
 
 fn deliver<M: Mode>(hub: &Hub, call: &Call<M>, reply: &Reply) {
     // A handler that reports its own stop has nothing to say; whoever stopped it expects nothing.
-    hub.lock().respond(call.channel, call.serving, reply);
+    let handed = hub.lock().respond(call.channel, call.serving, reply);
+    if handed {
+        moved!(trace, "answered", &call.request, error = reply.is_error());
+    }
 }
 
 /// Runs user code; `None` if it panicked.
@@ -209,6 +219,11 @@ impl<M: Mode> Drop for Work<M> {
             self.replace_stage(Stage::Over);
             let call = &self.call;
             deliver(&call.hub, call, &Reply::dropped());
+            // Clean-up may hold the context, and the context holds it: nobody else would ever drop either.
+            while let Some(cleanup) = call.next_cleanup() {
+                contained(|| drop(cleanup));
+            }
+            moved!(trace, "over", &call.request);
             call.hub.lock().finish(call.ticket);
         }
     }
