@@ -97,6 +97,24 @@ impl Bench {
         self.target != Target::PerRequest
     }
 
+    /// A client of the sdk, what moves its bytes, and a server that is nothing but lines.
+    pub fn peer(&self) -> (Client, Task<()>, Wire) {
+        let clock: Arc<dyn Clock> = Arc::new(self.clock());
+        let config = config(self.target);
+        if self.target == Target::Stdio {
+            let (reader, theirs) = os_pipe(&self.lab);
+            let (ours, writer) = os_pipe(&self.lab);
+            let (client, pump) = connect_on(config, reader, writer, clock);
+            (client, self.lab.spawn(pump), Wire::channel(&self.lab, Box::pin(ours), Box::pin(theirs)))
+        } else {
+            let (ours, theirs) = duplex(self.capacity);
+            let (reader, writer) = ours.split();
+            let (client, pump) = connect_on(config, reader, writer, clock);
+            let (reader, writer) = theirs.split();
+            (client, self.lab.spawn(pump), Wire::channel(&self.lab, Box::pin(reader), Box::pin(writer)))
+        }
+    }
+
     /// Starts a server.
     pub fn serve<M: Mode>(&self, server: Server<M>) -> Rig {
         let clock: Arc<dyn Clock> = Arc::new(self.clock());
@@ -120,6 +138,17 @@ impl Bench {
         }
         rig
     }
+}
+
+fn config(target: Target) -> ClientConfig {
+    let (routing, abandon) = match target {
+        Target::PerRequest => (Routing::PerRequest, Abandon::CloseStream),
+        Target::Memory | Target::Stdio => (Routing::Shared, Abandon::Notify),
+    };
+    ClientConfig::builder(Implementation::new("tester", "1"), ClientCapabilities::default())
+        .binding(routing, abandon)
+        .build()
+        .expect("a client")
 }
 
 /// A server that runs.
@@ -158,17 +187,6 @@ impl Rig {
         self.served.as_ref().is_some_and(Task::is_done)
     }
 
-    fn config(&self) -> ClientConfig {
-        let (routing, abandon) = match self.target {
-            Target::PerRequest => (Routing::PerRequest, Abandon::CloseStream),
-            Target::Memory | Target::Stdio => (Routing::Shared, Abandon::Notify),
-        };
-        ClientConfig::builder(Implementation::new("tester", "1"), ClientCapabilities::default())
-            .binding(routing, abandon)
-            .build()
-            .expect("a client")
-    }
-
     fn channel(&self) -> (Reader, Writer) {
         match self.target {
             Target::Stdio => self.pipes.borrow_mut().take().expect("stdio has one connection"),
@@ -201,13 +219,13 @@ impl Rig {
         let clock: Arc<dyn Clock> = Arc::new(self.lab.clock());
         match self.target {
             Target::PerRequest => {
-                let (client, connection) = Client::connect(self.config(), Arc::clone(&clock));
+                let (client, connection) = Client::connect(config(self.target), Arc::clone(&clock));
                 let task = self.lab.spawn(drive(connection, self.opener(), clock, LINE_LIMIT));
                 (client, task)
             }
             Target::Memory | Target::Stdio => {
                 let (reader, writer) = self.channel();
-                let (client, pump) = connect_on(self.config(), reader, writer, clock);
+                let (client, pump) = connect_on(config(self.target), reader, writer, clock);
                 (client, self.lab.spawn(pump))
             }
         }

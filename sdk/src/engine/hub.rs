@@ -44,6 +44,8 @@ pub(crate) struct HubState {
     /// Engines and connections.
     handles: usize,
     pub(crate) closing: bool,
+    /// Tells what is to hear of it that `closing` was set.
+    pub(crate) ending: Arc<Signal>,
     /// Works handed to the driver that are not over.
     pub(crate) works: usize,
     wakes: Vec<Waker>,
@@ -171,6 +173,7 @@ impl Hub {
             driver: None,
             handles: 0,
             closing: false,
+            ending: Arc::default(),
             works: 0,
             wakes: Vec::new(),
             notes: Vec::new(),
@@ -255,9 +258,15 @@ impl HubState {
     pub(crate) fn drop_handle(&mut self) {
         self.handles -= 1;
         if self.handles == 0 {
-            self.closing = true;
-            self.wake_driver();
+            self.end();
         }
+    }
+
+    fn end(&mut self) {
+        self.closing = true;
+        let ending = Arc::clone(&self.ending);
+        self.wakes.extend(ending.stop());
+        self.wake_driver();
     }
 
     pub(crate) fn wake_driver(&mut self) {
@@ -321,7 +330,7 @@ impl HubState {
 
     /// Stops everything on every channel.
     pub(crate) fn shut_down(&mut self, now: Now) {
-        self.closing = true;
+        self.end();
         for index in 0..self.channels.len() {
             let Some(Some(channel)) = self.channels.get_mut(index) else { continue };
             let id =
@@ -334,7 +343,6 @@ impl HubState {
             self.wakes.extend(writer);
             self.settle(id);
         }
-        self.wake_driver();
     }
 
     // What transports do.
@@ -401,7 +409,7 @@ impl HubState {
         }
     }
 
-    /// Appends what waits to be sent, each message with `end` after it, until `out` holds `max` bytes. `waker`
+    /// Appends what waits to be sent, each message with `end` after it, until there are about `max` new bytes. `waker`
     /// is kept for what comes next. Returns how many messages, and whether the last was a response.
     pub(crate) fn fill(
         &mut self,
@@ -413,7 +421,8 @@ impl HubState {
     ) -> (usize, bool) {
         let Some(channel) = self.channel(id) else { return (0, true) };
         let (mut count, mut last) = (0, false);
-        while out.len() < max {
+        let start = out.len();
+        while out.len() - start < max {
             let transmit = match &mut channel.port {
                 Port::Shared(server) => server.poll_transmit(out),
                 Port::Single(exchange) => exchange.poll_transmit(out),

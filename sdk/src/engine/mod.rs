@@ -34,14 +34,6 @@ pub(crate) struct Bounds {
     pub(crate) closing: Duration,
 }
 
-impl Bounds {
-    /// Of one clean-up: the bound it brings, or the general one; while shutting down never more than that allows.
-    fn of_cleanup(&self, own: Option<Duration>, closing: bool) -> Duration {
-        let bound = own.unwrap_or(self.cleanup);
-        if closing { bound.min(self.closing) } else { bound }
-    }
-}
-
 /// Owns admission for all channels of a process. Cheap to clone.
 pub struct Engine {
     hub: Arc<Hub>,

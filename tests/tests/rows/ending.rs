@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use sansio_mcp_sdk::client::{CallError, ToolCall};
 use sansio_mcp_sdk::server::{Context, Exit, NoArguments, Server, generator};
-use sansio_mcp_tests::{Bench, DropFlag, Gate, Rig, Trace, cancel, response, responses, rows, tool, tool_with};
+use sansio_mcp_tests::{
+    Bench, DropFlag, Gate, Rig, Trace, cancel, response, responses, rows, tool, tool_with,
+};
 use serde_json::{Value, json};
 
 rows! {
@@ -134,7 +136,8 @@ async fn c9_unknown_finished_and_malformed_cancels_leave_no_trace(b: Bench) {
     wire.send(&tool(1, "endless", &json!({}))).await;
     wire.send(&tool(5, "quick", &json!({}))).await;
     wire.answer(5).await;
-    let notify = |params: Value| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+    let notify =
+        |params: Value| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
     for message in [
         cancel(99),
         cancel(5),
@@ -256,7 +259,8 @@ async fn c10_the_idle_deadline_cancels(b: Bench) {
     let trace = Trace::new();
     let rig = b.serve(two_tools(&trace));
     let client = rig.client();
-    let error = client.call_tool("endless", &json!({})).idle_timeout(Duration::from_secs(7)).await.unwrap_err();
+    let error =
+        client.call_tool("endless", &json!({})).idle_timeout(Duration::from_secs(7)).await.unwrap_err();
     assert_eq!(error.code(), "TIMED_OUT_IDLE");
     assert_eq!(b.clock().elapsed().as_secs(), 7);
     b.settle().await;
@@ -348,8 +352,12 @@ async fn c11_every_end_has_its_own_code_at_the_caller_and_in_the_log(b: Bench) {
     let busy = client.call_tool("endless", &json!({})).await.unwrap_err();
     assert!(busy.is_busy() && busy.retry_after_ms().is_some_and(|after| after > 0), "{busy:?}");
     codes.push(busy.code());
-    assert!(b.log.events().iter().filter(|e| e.fields.get("code").is_some_and(|c| c == "SERVER_BUSY")).count() >= 2,
-        "at the server and at the client: {:?}", b.log.codes());
+    assert!(
+        b.log.events().iter().filter(|e| e.fields.get("code").is_some_and(|c| c == "SERVER_BUSY")).count()
+            >= 2,
+        "at the server and at the client: {:?}",
+        b.log.codes()
+    );
 
     held.cancel("changed my mind");
     codes.push(held.await.unwrap_err().code());

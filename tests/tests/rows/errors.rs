@@ -73,9 +73,12 @@ async fn e1_every_failure_of_the_librarys_own_has_code_and_message(b: Bench) {
 
 async fn e1_malformed_bytes_have_code_and_message(b: Bench) {
     let mut wire = b.serve(one_tool()).wire();
-    for (bytes, code, says) in
-        [("{", -32700, "JSON"), ("7", -32600, "message"), ("[]", -32600, "atch"), ("{\"id\":1}", -32600, "message")]
-    {
+    for (bytes, code, says) in [
+        ("{", -32700, "JSON"),
+        ("7", -32600, "message"),
+        ("[]", -32600, "atch"),
+        ("{\"id\":1}", -32600, "message"),
+    ] {
         wire.bytes(format!("{bytes}\n")).await;
         let lines = wire.drain().await;
         assert_eq!(lines.len(), 1, "{bytes}");
@@ -110,7 +113,10 @@ async fn e1_busy_is_machine_readable(b: Bench) {
     let error = wire.answer(2).await["error"].clone();
     check(&error, 1001, "try again in");
     assert_eq!(error["data"]["code"], "SERVER_BUSY");
-    assert!(error["data"]["retryAfterMs"].as_u64().is_some_and(|after| (1..=60_000).contains(&after)), "{error}");
+    assert!(
+        error["data"]["retryAfterMs"].as_u64().is_some_and(|after| (1..=60_000).contains(&after)),
+        "{error}"
+    );
 }
 
 async fn e2_a_full_queue_refuses_at_once_and_disturbs_nothing(b: Bench) {
@@ -176,7 +182,10 @@ async fn only_its_own(b: &Bench, server: Server<M>, names: &[&str]) {
         wire.send(&tool(*name, name, &json!({}))).await;
         let answer = wire.answer(*name).await;
         check(&answer["error"], -32603, "log");
-        assert!(!answer.to_string().contains("on purpose"), "what it panicked with is not the client's business");
+        assert!(
+            !answer.to_string().contains("on purpose"),
+            "what it panicked with is not the client's business"
+        );
         wire.send(&tool("after", "quick", &json!({}))).await;
         assert!(wire.answer("after").await.get("result").is_some(), "after {name}");
     }
@@ -254,8 +263,10 @@ async fn e3_a_panic_in_a_destructor_fails_its_own_call_alone(b: Bench) {
             let _bomb = Bomb("a handler's local, on purpose");
             Ok("x")
         })
-        .tool(ToolSpec::new("keyed").one_at_a_time_per(|_: &NoArguments| -> String { panic!("on purpose") }),
-            |_: NoArguments, _: Context<(), M>| async { Ok("x") })
+        .tool(
+            ToolSpec::new("keyed").one_at_a_time_per(|_: &NoArguments| -> String { panic!("on purpose") }),
+            |_: NoArguments, _: Context<(), M>| async { Ok("x") },
+        )
         .build()
         .unwrap();
     only_its_own(&b, server, &["drop", "keyed"]).await;
@@ -427,9 +438,13 @@ async fn e6_state_and_the_requests_own_context_reach_the_handler(b: Bench) {
 async fn e6_schemas_by_hand(b: Bench) {
     let input = json!({"type": "object", "properties": {"x": {"const": "\u{e9}\n"}}, "required": ["x"]});
     let output = json!({"type": "object", "$comment": "by hand"});
-    let spec = ToolSpec::new("t").input_schema(schema(&input).unwrap()).output_schema(schema(&output).unwrap());
+    let spec =
+        ToolSpec::new("t").input_schema(schema(&input).unwrap()).output_schema(schema(&output).unwrap());
     let server = Server::<M>::builder("t", "1")
-        .tool(spec, |arguments: RawArguments, _: Context<(), M>| async move { Ok(arguments.0.get().to_owned()) })
+        .tool(
+            spec,
+            |arguments: RawArguments, _: Context<(), M>| async move { Ok(arguments.0.get().to_owned()) },
+        )
         .tool("fails", |_: NoArguments, _: Context<(), M>| async {
             Err::<&str, _>(Exit::protocol(Failure::new(42, "as I said").data(schema(&json!({"a": 1}))?)))
         })
@@ -441,7 +456,10 @@ async fn e6_schemas_by_hand(b: Bench) {
     assert_eq!((&listed["inputSchema"], &listed["outputSchema"]), (&input, &output));
     wire.send(&tool(2, "t", &json!({"x": [1, {"y": null}]}))).await;
     let text = wire.answer(2).await["result"]["content"][0]["text"].clone();
-    assert_eq!(serde_json::from_str::<Value>(text.as_str().unwrap()).unwrap(), json!({"x": [1, {"y": null}]}));
+    assert_eq!(
+        serde_json::from_str::<Value>(text.as_str().unwrap()).unwrap(),
+        json!({"x": [1, {"y": null}]})
+    );
     wire.send(&tool(3, "fails", &json!({}))).await;
     let error = json!({"code": 42, "message": "as I said", "data": {"a": 1}});
     assert_eq!(wire.answer(3).await["error"], error);

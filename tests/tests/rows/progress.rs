@@ -234,7 +234,9 @@ async fn p3_progress_if_and_only_if_a_token(b: Bench) {
     let lines = wire.drain().await;
     assert_eq!(lines.len(), 1, "the answer alone: {lines:?}");
     assert_eq!(trace.all(), ["false NotAsked"]);
-    for (n, token) in [json!(0), json!(""), json!(-1), json!("0"), json!(7), json!("seven")].into_iter().enumerate() {
+    for (n, token) in
+        [json!(0), json!(""), json!(-1), json!("0"), json!(7), json!("seven")].into_iter().enumerate()
+    {
         let id = n as i64 + 2;
         wire.send(&tool_with(id, "t", token.clone())).await;
         let lines = wire.drain().await;

@@ -13,6 +13,7 @@ rows! {
     c4_clean_up_is_shielded_from_a_later_cancel: all;
     c4_clean_up_is_bounded_to_five_seconds: all;
     c4_clean_up_has_the_bound_it_was_given: all;
+    c4_shutting_down_shortens_a_clean_up_that_already_runs: all;
     c4_clean_up_does_not_delay_the_answer: all;
     c4_a_dropped_connection_still_cleans_up: all;
     c5_check_cancelled_fails_once_the_request_is_cancelled: all;
@@ -113,7 +114,11 @@ async fn c4_clean_up_runs_once_however_it_ended_last_first_after_the_answer(b: B
         let of_this = |trace: &Trace| trace.all().split_off(n * want.len());
         assert_eq!(of_this(&trace), want[..2], "{name}");
         let lines = wire.drain().await;
-        assert_eq!(lines.len(), usize::from(name != "cancel"), "the answer is here before the clean-up is over");
+        assert_eq!(
+            lines.len(),
+            usize::from(name != "cancel"),
+            "the answer is here before the clean-up is over"
+        );
         assert_eq!(rig.running_or(1), 1);
         b.pass(Duration::from_secs(3)).await;
         assert_eq!(of_this(&trace), want, "{name}");
@@ -157,7 +162,8 @@ async fn c4_clean_up_is_shielded_from_a_later_cancel(b: Bench) {
 fn endless(
     trace: &Trace,
     bound: Option<Duration>,
-) -> impl Fn(NoArguments, Context<(), M>) -> std::future::Pending<Result<&'static str, Exit>> + Send + Sync + use<> {
+) -> impl Fn(NoArguments, Context<(), M>) -> std::future::Pending<Result<&'static str, Exit>> + Send + Sync + use<>
+{
     let trace = trace.clone();
     move |_, cx| {
         let flag = DropFlag::new(&trace, "dropped");
@@ -214,6 +220,26 @@ async fn c4_clean_up_has_the_bound_it_was_given(b: Bench) {
     assert!(long.has("dropped"));
 }
 
+async fn c4_shutting_down_shortens_a_clean_up_that_already_runs(b: Bench) {
+    let trace = Trace::new();
+    let server = Server::<M>::builder("t", "1").tool("t", endless(&trace, None)).build().unwrap();
+    let rig = b.serve(server);
+    let mut wire = rig.wire();
+    wire.send(&tool(1, "t", &json!({}))).await;
+    b.settle().await;
+    wire.cancel(1).await;
+    b.pass(Duration::from_secs(1)).await;
+    match rig.engine() {
+        Some(engine) => engine.shutdown(),
+        // Everything accepted is over but for its clean-up: the end of input ends the server.
+        None => wire.end_input(),
+    }
+    b.pass(Duration::from_millis(1490)).await;
+    assert!(!trace.has("dropped") && !rig.has_ended());
+    b.pass(Duration::from_millis(20)).await;
+    assert!(trace.has("dropped") && rig.has_ended(), "1.5 s, not what was left of 5 s");
+}
+
 async fn c4_clean_up_does_not_delay_the_answer(b: Bench) {
     let nap = b.nap(Duration::from_secs(4));
     let server = Server::<M>::builder("t", "1")
@@ -250,7 +276,8 @@ async fn c4_a_dropped_connection_still_cleans_up(b: Bench) {
     let mut rig = b.serve(server);
     let (client, task) = rig.client_and_task();
     let mut call = client.call_tool("t", &json!({}));
-    let first = std::future::poll_fn(|cx| std::task::Poll::Ready(std::pin::Pin::new(&mut call).poll(cx).is_ready()));
+    let first =
+        std::future::poll_fn(|cx| std::task::Poll::Ready(std::pin::Pin::new(&mut call).poll(cx).is_ready()));
     assert!(!first.await);
     b.settle().await;
     task.abort();
@@ -368,7 +395,10 @@ fn mutation(
     b: &Bench,
     trace: &Trace,
     endless: bool,
-) -> impl Fn(NoArguments, Context<(), M>) -> std::pin::Pin<Box<dyn Future<Output = Result<&'static str, Exit>> + Send>>
+) -> impl Fn(
+    NoArguments,
+    Context<(), M>,
+) -> std::pin::Pin<Box<dyn Future<Output = Result<&'static str, Exit>> + Send>>
 + Send
 + Sync
 + use<> {

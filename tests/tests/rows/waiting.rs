@@ -290,7 +290,11 @@ async fn c3_keys_are_computed_from_arguments(b: Bench) {
     assert_eq!(shop.started(), ["a", "b", "e"]);
     shop.wire.cancel(1).await;
     b.settle().await;
-    assert_eq!(shop.started(), ["a", "b", "e", "c"], "the key of the cancelled one is free, the other is not");
+    assert_eq!(
+        shop.started(),
+        ["a", "b", "e", "c"],
+        "the key of the cancelled one is free, the other is not"
+    );
     shop.gate.open();
     b.settle().await;
     assert_eq!(shop.started(), ["a", "b", "e", "c", "d"]);
