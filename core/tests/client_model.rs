@@ -85,7 +85,7 @@ fn end(mut system: System, mut model: Model) {
         system.check(&model);
         seen
     };
-    let closes_at_once = system.calls_made() % 2 == 0;
+    let closes_at_once = system.calls_made().is_multiple_of(2);
     for call in 0..system.calls_made() {
         if closes_at_once && call > 0 {
             break;
