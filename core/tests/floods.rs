@@ -134,7 +134,15 @@ fn violations_without_an_event_collected() {
 fn progress_without_an_event_collected() {
     let mut client = client();
     client.calls(tool().progress());
+    // What stands before it is collected when it is full: the place of the newest is counted from the first event ever.
+    for _ in 0..5 {
+        client.handle_message(START, StreamId::SHARED, b"junk");
+    }
+    let mut before = Vec::new();
     for n in 0..MANY {
+        if n == 100 {
+            before.extend((0..5).map(|_| client.poll_event().unwrap()));
+        }
         let line = format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":1,"progress":{n}}}}}"#
         );
@@ -148,6 +156,7 @@ fn progress_without_an_event_collected() {
             other => panic!("{other:?}"),
         })
         .collect();
+    assert_eq!(before, vec![ClientEvent::Violation(PeerViolation::NotAMessage); 5]);
     assert_eq!((told.len(), told[14], told[15]), (16, 14.0, f64::from(MANY - 1)));
 }
 
