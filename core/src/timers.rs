@@ -10,18 +10,22 @@ use crate::time::Mono;
 #[derive(Debug)]
 pub(crate) struct Timers<K> {
     heap: BinaryHeap<Reverse<(Mono, K)>>,
+    /// At this length it is worth looking for entries that nobody wants any more.
+    sweep_at: usize,
 }
 
 impl<K: Copy + Ord> Timers<K> {
     pub(crate) fn new() -> Self {
-        Self { heap: BinaryHeap::new() }
+        Self { heap: BinaryHeap::new(), sweep_at: 64 }
     }
 
-    /// Adds a deadline. `live` says of any entry whether it is still wanted; entries that are not are swept
-    /// out once they outnumber `owners`, so the heap stays proportional to what is really waiting.
-    pub(crate) fn arm(&mut self, at: Mono, key: K, owners: usize, live: impl Fn(Mono, K) -> bool) {
-        if self.heap.len() >= owners * 4 + 64 {
+    /// Adds a deadline. `live` says of any entry whether it is still wanted; those that are not are swept out
+    /// whenever the heap has doubled since the last sweep, so it stays proportional to what is really waiting
+    /// and a sweep is paid for by what was added since.
+    pub(crate) fn arm(&mut self, at: Mono, key: K, live: impl Fn(Mono, K) -> bool) {
+        if self.heap.len() >= self.sweep_at {
             self.heap.retain(|Reverse((at, key))| live(*at, *key));
+            self.sweep_at = self.heap.len() * 2 + 64;
         }
         self.heap.push(Reverse((at, key)));
     }

@@ -1,5 +1,7 @@
 //! Rules of the specification that a peer broke.
 
+use crate::limits::MAX_WAITING_VIOLATIONS;
+
 /// What a peer did wrong, one variant a rule. Nothing is answered for most of them; they are for the
 /// operator's log.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, thiserror::Error)]
@@ -50,4 +52,32 @@ pub enum PeerViolation {
     /// Messages were handed in although the channel had asked for none, and were dropped.
     #[error("sent more than the channel holds while reading nothing")]
     Flood,
+}
+
+/// How many violations wait to be collected, and how many were dropped because too many did.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    waiting: usize,
+    dropped: u64,
+}
+
+impl Waiting {
+    /// Whether one more may wait; if not, it counts as dropped.
+    pub(crate) fn may_wait(&mut self) -> bool {
+        let may = self.waiting < MAX_WAITING_VIOLATIONS;
+        if may {
+            self.waiting += 1;
+        } else {
+            self.dropped += 1;
+        }
+        may
+    }
+
+    pub(crate) fn taken(&mut self) {
+        self.waiting -= 1;
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use sansio_mcp::time::{Mono, Now};
 
@@ -15,4 +16,9 @@ pub trait Clock: Send + Sync + 'static {
 
     /// Completes when [`now`](Self::now) has reached `at`, at once if it has already.
     fn sleep_until(&self, at: Mono) -> Sleep;
+
+    /// Completes after `time`, counted from now.
+    fn sleep(&self, time: Duration) -> Sleep {
+        self.sleep_until(self.now().mono + time)
+    }
 }

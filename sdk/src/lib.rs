@@ -14,5 +14,6 @@ pub mod server;
 pub use engine::{Cancelled, Connection, Driver, Engine, Exchange, Facts};
 pub use mode::{Local, Mode, Shared};
 pub use sansio_mcp as protocol;
+pub use sansio_mcp::model;
 #[cfg(feature = "schemars")]
 pub use schemars;

@@ -2,6 +2,8 @@
 
 mod port;
 mod pump;
+#[cfg(test)]
+mod pump_test;
 
 pub use port::Port;
 pub use pump::{Pump, pump};

@@ -263,18 +263,20 @@ mod tests {
         assert_eq!(lab.tasks(), 0);
     }
 
+    struct Flag(Rc<Cell<bool>>);
+
+    impl Drop for Flag {
+        fn drop(&mut self) {
+            self.0.set(true);
+        }
+    }
+
     #[test]
     fn a_task_gives_its_output_or_is_aborted() {
         let lab = Lab::new();
         let task = lab.spawn(async { 7 });
         assert_eq!(lab.run(task), 7);
         let dropped = Rc::new(Cell::new(false));
-        struct Flag(Rc<Cell<bool>>);
-        impl Drop for Flag {
-            fn drop(&mut self) {
-                self.0.set(true);
-            }
-        }
         let flag = Flag(Rc::clone(&dropped));
         let task = lab.spawn(async move {
             std::future::pending::<()>().await;
@@ -319,7 +321,7 @@ mod tests {
         let theirs = Arc::clone(&shared);
         lab.spawn({
             let lab = lab.clone();
-            async move { lab.sleep(Duration::from_secs(60)).await }
+            async move { lab.sleep(Duration::from_mins(1)).await }
         });
         let mut thread = Some((theirs, external));
         lab.run(std::future::poll_fn(|cx| {

@@ -149,7 +149,9 @@ impl Driver {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             while let Poll::Ready(stream) = self.connection.poll_ready_stream(cx) {
-                let Some(stream) = stream else { return Poll::Ready(()) };
+                let Some(stream) = stream else {
+                    return Poll::Ready(());
+                };
                 self.send(stream);
             }
             let mut moved = false;
@@ -169,7 +171,9 @@ impl Driver {
     /// Takes one message of a stream, which is opened for its request.
     fn send(&mut self, stream: StreamId) {
         let mut message = Vec::new();
-        let Some(transmit) = self.connection.transmit(stream, &mut message) else { return };
+        let Some(transmit) = self.connection.transmit(stream, &mut message) else {
+            return;
+        };
         message.push(b'\n');
         match transmit.kind {
             ClientKind::Request(_) => match self.opener.open() {
@@ -199,7 +203,9 @@ impl Driver {
         {
             self.alarm = Some((at, self.clock.sleep_until(at)));
         }
-        let Some((_, sleep)) = &mut self.alarm else { return false };
+        let Some((_, sleep)) = &mut self.alarm else {
+            return false;
+        };
         if sleep.as_mut().poll(cx).is_pending() {
             return false;
         }

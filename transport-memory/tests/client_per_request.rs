@@ -24,7 +24,7 @@ fn start(lab: &Lab, abandon: Abandon) -> (Client, StreamAcceptor, Task<()>) {
 }
 
 async fn begin(call: &mut ToolCall) {
-    poll_fn(|cx| Poll::Ready(assert!(Pin::new(&mut *call).poll(cx).is_pending()))).await;
+    assert!(poll_fn(|cx| Poll::Ready(Pin::new(&mut *call).poll(cx).is_pending())).await);
 }
 
 #[test]

@@ -25,3 +25,8 @@ pub use connect::connect_on;
 #[cfg(feature = "smol")]
 pub use own::serve;
 pub use serve::{LINE_LIMIT, serve_engine, serve_on};
+
+/// The README's examples, compiled.
+#[cfg(all(doctest, feature = "smol"))]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

@@ -7,10 +7,10 @@ use std::task::Poll;
 
 use futures_io::{AsyncRead, AsyncWrite};
 use sansio_mcp_sdk::clock::Clock;
-use sansio_mcp_sdk::lines::pump;
+use sansio_mcp_sdk::lines::{Pump, pump};
 use sansio_mcp_sdk::protocol::limits::MAX_MESSAGE;
 use sansio_mcp_sdk::server::Server;
-use sansio_mcp_sdk::{Engine, Mode};
+use sansio_mcp_sdk::{Connection, Engine, Mode};
 
 /// Bytes of one line, line end not counted; a longer one is refused and costs only itself.
 pub const LINE_LIMIT: usize = MAX_MESSAGE;
@@ -44,19 +44,17 @@ pub async fn serve_on<M: Mode>(
 }
 
 /// Serves one pair of byte streams as a channel of an engine whose driver runs elsewhere.
-pub fn serve_engine<'a, R, W>(
+///
+/// A channel that is lost is logged where that is noticed, and everything on it is cancelled.
+pub fn serve_engine<R, W>(
     engine: &Engine,
     reader: R,
     writer: W,
     clock: Arc<dyn Clock>,
-) -> impl Future<Output = ()> + use<'a, R, W>
+) -> Pump<Connection, R, W>
 where
-    R: AsyncRead + Unpin + 'a,
-    W: AsyncWrite + Unpin + 'a,
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
 {
-    let pump = pump(engine.connect(), reader, writer, clock, LINE_LIMIT);
-    async move {
-        // A lost channel was logged where it was noticed, and everything on it is cancelled.
-        let _ = pump.await;
-    }
+    pump(engine.connect(), reader, writer, clock, LINE_LIMIT)
 }

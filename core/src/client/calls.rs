@@ -1,7 +1,7 @@
 //! The container around the table: ids, streams, deadlines, limits.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -18,12 +18,12 @@ use super::render::{self, Retry};
 use super::spec::{CallSpec, Refused};
 use crate::code::wire;
 use crate::id::{CallId, ProgressToken, RequestId};
-use crate::limits::{MAX_WAITING_PROGRESS, MAX_WAITING_VIOLATIONS, retry_pause};
+use crate::limits::{MAX_WAITING_PROGRESS, retry_pause};
 use crate::misuse::Misuse;
 use crate::slab::{Key, Slab};
 use crate::time::{Mono, Now};
 use crate::timers::Timers;
-use crate::violation::PeerViolation;
+use crate::violation::{PeerViolation, Waiting};
 use crate::wire::params::is_object;
 use crate::wire::{Envelope, ErrorHead, Message, Params, Response, ResultHead, write};
 
@@ -38,7 +38,9 @@ pub struct Client {
     events: VecDeque<ClientEvent>,
     /// Events taken so far: the place of an event is counted from the first ever.
     taken: u64,
-    violations: usize,
+    /// Ends of calls among `events`.
+    ends: usize,
+    violations: Waiting,
     clock: Mono,
     closed: bool,
 }
@@ -55,22 +57,31 @@ struct Call {
     revision: u8,
     deadlines: Deadlines,
     last_progress: Option<f64>,
-    /// Progress events that wait for the application, and where the newest of them is.
+    /// Progress events that wait for the application, and where the newest of this attempt is.
     waiting: usize,
-    newest: u64,
+    newest: Option<u64>,
+}
+
+impl Call {
+    /// The bytes that its attempt adds to those of the engine.
+    fn weight(&self) -> usize {
+        let retry = self
+            .retry
+            .as_ref()
+            .map_or(0, |retry| retry.responses.len() + retry.state.as_deref().map_or(0, str::len));
+        self.spec.members.len() + self.spec.meta.len() + retry
+    }
 }
 
 /// What waits to be sent.
 #[derive(Debug, Default)]
 struct Outgoing {
-    /// Cancellations: sent before everything else.
-    cancels: VecDeque<(i64, Option<Box<str>>)>,
+    /// Attempts that were abandoned in flight, by id, and the reason to give. Sent before everything else.
+    abandoned: BTreeMap<i64, Option<Box<str>>>,
+    /// The same in order. May name some whose stream has gone, or that were sent without being announced.
+    farewells: VecDeque<i64>,
     /// Attempts in order. May name some that were withdrawn.
     attempts: VecDeque<i64>,
-    /// Streams to close.
-    closing: VecDeque<StreamId>,
-    /// Those of `closing` that were announced and not yet taken.
-    announced: BTreeSet<StreamId>,
     /// Attempts that are really queued.
     queued: usize,
     /// Bytes of their params.
@@ -88,7 +99,8 @@ impl Client {
             out: Outgoing::default(),
             events: VecDeque::new(),
             taken: 0,
-            violations: 0,
+            ends: 0,
+            violations: Waiting::default(),
             clock: Mono::ZERO,
             closed: false,
         }
@@ -103,7 +115,7 @@ impl Client {
 
     /// Something can be sent.
     pub fn has_output(&self) -> bool {
-        self.out.queued > 0 || !self.out.cancels.is_empty() || !self.out.closing.is_empty()
+        self.out.queued > 0 || !self.out.abandoned.is_empty()
     }
 
     /// The method of a call.
@@ -119,6 +131,11 @@ impl Client {
     /// Where a call stands; `None` when it has finished.
     pub fn state(&self, call: CallId) -> Option<State> {
         self.calls.get(key(call)).map(|call| call.state)
+    }
+
+    /// Violations that were dropped because nobody collected those before them.
+    pub fn dropped_violations(&self) -> u64 {
+        self.violations.dropped()
     }
 
     /// Nothing can be called any more.
@@ -175,10 +192,15 @@ impl Client {
             self.finish_all(Input::Lost, &Outcome::Lost(cause));
             return;
         }
-        self.out.announced.remove(&stream);
-        self.out.closing.retain(|closing| *closing != stream);
-        let owner = i64::try_from(stream.0).ok().and_then(|id| self.ids.owner(id));
-        if let Some(at) = owner {
+        if self.config.routing == Routing::Shared {
+            return;
+        }
+        let Ok(id) = i64::try_from(stream.0) else {
+            return;
+        };
+        // Nothing can be said on it any more.
+        self.out.abandoned.remove(&id);
+        if let Some(at) = self.ids.owner(id) {
             self.apply(at, Input::Lost, |_| Outcome::Lost(cause));
         }
     }
@@ -220,10 +242,11 @@ impl Client {
             return Err(Refused::Closed);
         }
         let limits = self.config.limits;
-        if self.calls.len() >= limits.calls {
+        // Ends that were not collected count too: an application that never looks must not fill memory.
+        if self.calls.len() + self.ends >= limits.calls {
             return Err(Refused::TooManyCalls);
         }
-        if self.out.bytes + spec.members.len() > limits.outgoing_bytes {
+        if self.out.bytes + spec.members.len() + spec.meta.len() > limits.outgoing_bytes {
             return Err(Refused::TooManyBytes);
         }
         let deadlines = Deadlines { total_left: spec.total, ..Deadlines::default() };
@@ -236,7 +259,7 @@ impl Client {
             deadlines,
             last_progress: None,
             waiting: 0,
-            newest: 0,
+            newest: None,
         };
         let at = self.calls.insert(call).ok_or(Refused::TooManyCalls)?;
         self.send(at);
@@ -294,17 +317,16 @@ impl Client {
 
     // Out.
 
-    /// A stream on which something can be sent.
+    /// A stream on which something can be sent. With a stream per request each is named once for each message,
+    /// whatever becomes of the others; those to be abandoned come first.
     pub fn poll_ready_stream(&mut self) -> Option<StreamId> {
         if self.config.routing == Routing::Shared {
             return self.has_output().then_some(StreamId::SHARED);
         }
-        if let Some(stream) = self.out.closing.pop_front() {
-            self.out.announced.insert(stream);
-            return Some(stream);
-        }
-        if let Some((id, _)) = self.out.cancels.front() {
-            return Some(stream_of(*id));
+        while let Some(id) = self.out.farewells.pop_front() {
+            if self.out.abandoned.contains_key(&id) {
+                return Some(stream_of(id));
+            }
         }
         loop {
             let id = self.out.attempts.pop_front()?;
@@ -320,14 +342,11 @@ impl Client {
         if shared != (stream == StreamId::SHARED) {
             return None;
         }
-        if self.out.announced.remove(&stream) {
-            return Some(ClientTransmit { kind: ClientKind::CloseStream, last: true });
-        }
-        let cancel = self.out.cancels.front().is_some_and(|(id, _)| shared || stream_of(*id) == stream);
-        if cancel {
-            let (id, reason) = self.out.cancels.pop_front()?;
-            render::cancelled(out, id, reason.as_deref());
-            return Some(ClientTransmit { kind: ClientKind::Notification, last: !shared });
+        let named = i64::try_from(stream.0).ok()?;
+        if !self.out.abandoned.is_empty()
+            && let Some(transmit) = self.farewell(shared, named, out)
+        {
+            return Some(transmit);
         }
         let (id, at) = if shared {
             loop {
@@ -337,15 +356,14 @@ impl Client {
                 }
             }
         } else {
-            let id = i64::try_from(stream.0).ok()?;
-            (id, self.queued(id)?)
+            (named, self.queued(named)?)
         };
         let call = self.calls.get_mut(at)?;
         let revision = self.config.revisions.get(usize::from(call.revision))?;
         render::request(out, id, &call.spec, revision, call.retry.as_ref());
         call.state = step(call.state, Input::Taken).0;
         self.out.queued -= 1;
-        self.out.bytes -= call.spec.members.len();
+        self.out.bytes -= call.weight();
         let last = !shared && self.config.abandon == Abandon::CloseStream;
         Some(ClientTransmit { kind: ClientKind::Request(call_id(at)), last })
     }
@@ -360,8 +378,9 @@ impl Client {
                     call.waiting -= 1;
                 }
             }
-            ClientEvent::Violation(_) => self.violations -= 1,
-            ClientEvent::InputRequired { .. } | ClientEvent::Finished { .. } => {}
+            ClientEvent::Violation(_) => self.violations.taken(),
+            ClientEvent::Finished { .. } => self.ends -= 1,
+            ClientEvent::InputRequired { .. } => {}
         }
         Some(event)
     }
@@ -379,8 +398,7 @@ impl Client {
     }
 
     fn violation(&mut self, violation: PeerViolation) {
-        if self.violations < MAX_WAITING_VIOLATIONS {
-            self.violations += 1;
+        if self.violations.may_wait() {
             self.events.push_back(ClientEvent::Violation(violation));
         }
     }
@@ -389,6 +407,37 @@ impl Client {
     fn queued(&self, id: i64) -> Option<Key> {
         let at = self.ids.owner(id)?;
         matches!(self.calls.get(at)?.state, State::Queued(_)).then_some(at)
+    }
+
+    /// What there is to say about an abandoned attempt: the first of all, or that of the stream `named`.
+    fn farewell(&mut self, shared: bool, named: i64, out: &mut Vec<u8>) -> Option<ClientTransmit> {
+        let (id, reason) = if shared {
+            loop {
+                let id = self.out.farewells.pop_front()?;
+                if let Some(reason) = self.out.abandoned.remove(&id) {
+                    break (id, reason);
+                }
+            }
+        } else {
+            (named, self.out.abandoned.remove(&named)?)
+        };
+        let kind = match self.config.abandon {
+            Abandon::Notify => {
+                render::cancelled(out, id, reason.as_deref());
+                ClientKind::Notification
+            }
+            Abandon::CloseStream => ClientKind::CloseStream,
+        };
+        Some(ClientTransmit { kind, last: !shared })
+    }
+
+    fn abandon(&mut self, id: i64, reason: Option<&str>) {
+        if self.out.farewells.len() >= self.out.abandoned.len() * 2 + 64 {
+            let abandoned = &self.out.abandoned;
+            self.out.farewells.retain(|id| abandoned.contains_key(id));
+        }
+        self.out.abandoned.insert(id, reason.map(Into::into));
+        self.out.farewells.push_back(id);
     }
 
     /// Queues an attempt: a new id, the deadlines running.
@@ -406,9 +455,10 @@ impl Client {
         let id = self.ids.issue(at);
         self.out.attempts.push_back(id);
         self.out.queued += 1;
-        self.out.bytes += call.spec.members.len();
+        self.out.bytes += call.weight();
         call.attempt = Some(id);
         call.last_progress = None;
+        call.newest = None;
         let idle = call.spec.idle.map(|idle| self.clock + idle);
         call.deadlines.idle = idle;
         let mut total = None;
@@ -426,7 +476,7 @@ impl Client {
 
     fn arm(&mut self, due: Mono, timer: Timer) {
         let calls = &self.calls;
-        self.timers.arm(due, timer, calls.len(), |at, timer| live(calls, at, timer));
+        self.timers.arm(due, timer, |at, timer| live(calls, at, timer));
     }
 
     fn settle(&mut self) {
@@ -476,18 +526,15 @@ impl Client {
             Effect::FinishRoundsExceeded => self.finish(at, Outcome::RoundsExceeded),
             Effect::WithdrawAndFinish => {
                 self.out.queued -= 1;
-                self.out.bytes -= call.spec.members.len();
+                self.out.bytes -= call.weight();
                 let outcome = outcome(call);
                 self.finish(at, outcome);
             }
             Effect::AbandonAndFinish => {
-                if let Some(id) = call.attempt {
-                    match self.config.abandon {
-                        Abandon::Notify => self.out.cancels.push_back((id, reason.map(Into::into))),
-                        Abandon::CloseStream => self.out.closing.push_back(stream_of(id)),
-                    }
-                }
                 let outcome = outcome(call);
+                if let Some(id) = call.attempt {
+                    self.abandon(id, reason);
+                }
                 self.finish(at, outcome);
             }
         }
@@ -498,6 +545,7 @@ impl Client {
             if let Some(id) = call.attempt {
                 self.ids.retire(id);
             }
+            self.ends += 1;
             self.events.push_back(ClientEvent::Finished { call: call_id(at), outcome });
             self.settle();
         }
@@ -518,7 +566,9 @@ impl Client {
 
     /// The call that a response or progress for the attempt `id` on `stream` belongs to.
     fn owner(&self, stream: StreamId, id: i64) -> Result<Key, Option<PeerViolation>> {
-        if self.config.routing == Routing::PerRequest && stream_of(id) != stream {
+        if self.config.routing == Routing::PerRequest
+            && (stream == StreamId::SHARED || stream_of(id) != stream)
+        {
             return Err(Some(PeerViolation::WrongStream));
         }
         // What comes late for something that is over is dropped silently.
@@ -569,6 +619,9 @@ impl Client {
             return bad(self, PeerViolation::InputWithoutContent);
         }
         let questions = match result.input_requests.map(|raw| questions(raw.get())) {
+            Some(Some(questions)) if questions.is_empty() && result.request_state.is_none() => {
+                return bad(self, PeerViolation::InputWithoutContent);
+            }
             Some(Some(questions)) => questions,
             Some(None) => return bad(self, PeerViolation::MalformedResult),
             None => Vec::new(),
@@ -594,8 +647,8 @@ impl Client {
             call.deadlines.idle = None;
             call.deadlines.total_left = call.deadlines.total.take().map(|total| total.since(clock));
             self.events.push_back(ClientEvent::InputRequired { call: call_id(at), round, questions });
-            self.settle();
         }
+        self.settle();
     }
 
     fn error(&mut self, at: Key, error: &ErrorHead<'_>) {
@@ -674,14 +727,16 @@ impl Client {
         call.deadlines.idle = call.spec.idle.map(|idle| clock + idle);
         let message = params.message.as_ref().map(|message| (**message).into());
         let event = ClientEvent::Progress { call: call_id(at), progress, total: params.total, message };
-        if call.waiting >= MAX_WAITING_PROGRESS {
-            let place = usize::try_from(call.newest - self.taken).ok();
-            if let Some(place) = place.and_then(|place| self.events.get_mut(place)) {
-                *place = event;
-            }
+        // Never in place of an earlier attempt's: what happened in between would come out of order.
+        let newest = call
+            .newest
+            .filter(|_| call.waiting >= MAX_WAITING_PROGRESS)
+            .and_then(|newest| usize::try_from(newest.checked_sub(self.taken)?).ok());
+        if let Some(place) = newest.and_then(|newest| self.events.get_mut(newest)) {
+            *place = event;
         } else {
             call.waiting += 1;
-            call.newest = self.taken + self.events.len() as u64;
+            call.newest = Some(self.taken + self.events.len() as u64);
             self.events.push_back(event);
         }
     }

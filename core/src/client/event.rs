@@ -147,7 +147,7 @@ pub enum ClientEvent {
     Progress {
         /// Which call.
         call: CallId,
-        /// Increases with each event.
+        /// Increases with each event of one attempt; the next, after a round of input, starts again.
         progress: f64,
         /// The value at the end, if it is known.
         total: Option<f64>,

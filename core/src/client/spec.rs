@@ -176,10 +176,13 @@ fn append(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), se
 
 /// Raw JSON may hold line breaks between its tokens, and only there; a message is one line.
 pub(crate) fn one_line(json: &mut [u8]) {
-    while let Some(at) = memchr::memchr2(b'\n', b'\r', json) {
-        if let Some(byte) = json.get_mut(at) {
-            *byte = b' ';
-        }
+    let mut rest = json;
+    while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {
+        let Some((byte, tail)) = rest.get_mut(at..).and_then(<[u8]>::split_first_mut) else {
+            return;
+        };
+        *byte = b' ';
+        rest = tail;
     }
 }
 

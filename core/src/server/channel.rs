@@ -16,11 +16,10 @@ use super::transmit::{Kind, Status, Transmit};
 use super::triage::{Answer, Triage, malformed, triage};
 use super::{ServerEvent, Stopped};
 use crate::id::{RequestId, ServingId};
-use crate::limits::MAX_WAITING_VIOLATIONS;
 use crate::misuse::Misuse;
 use crate::slab::{Key, Slab};
 use crate::time::{Mono, Now};
-use crate::violation::PeerViolation;
+use crate::violation::{PeerViolation, Waiting};
 use crate::wire::{Envelope, Malformed};
 
 /// Emptied outboxes kept for reuse.
@@ -54,7 +53,9 @@ pub struct Server {
     /// The engine's own answers; sent before everything else.
     control: Outbox,
     events: VecDeque<ServerEvent>,
-    violations: usize,
+    /// Stops among `events`.
+    stops: usize,
+    violations: Waiting,
     /// Unsent bytes of all that is live.
     unsent: usize,
     spare: Vec<Outbox>,
@@ -83,7 +84,8 @@ impl Server {
             ready: VecDeque::new(),
             control: Outbox::default(),
             events: VecDeque::new(),
-            violations: 0,
+            stops: 0,
+            violations: Waiting::default(),
             unsent: 0,
             spare: Vec::new(),
             clock: Mono::ZERO,
@@ -126,6 +128,11 @@ impl Server {
             Reading::Ended => self.live.is_empty() && self.control.is_empty() && self.events.is_empty(),
             Reading::Closed => self.events.is_empty(),
         }
+    }
+
+    /// Violations that were dropped because nobody collected those before them.
+    pub fn dropped_violations(&self) -> u64 {
+        self.violations.dropped()
     }
 
     /// Whether a request may still be answered.
@@ -281,16 +288,18 @@ impl Server {
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
-        let event = self.events.pop_front();
-        if matches!(event, Some(ServerEvent::Violation(_))) {
-            self.violations -= 1;
+        let event = self.events.pop_front()?;
+        match &event {
+            ServerEvent::Request { .. } => {}
+            ServerEvent::Stopped { .. } => self.stops -= 1,
+            ServerEvent::Violation(_) => self.violations.taken(),
         }
-        event
+        Some(event)
     }
 
-    /// The next deadline.
+    /// The next deadline. There is none when no request is left for it to stop.
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        self.grace.map(Deadline::HalfCloseGrace)
+        self.grace.filter(|_| !self.live.is_empty()).map(Deadline::HalfCloseGrace)
     }
 
     // Below: how.
@@ -304,8 +313,9 @@ impl Server {
             self.violation(PeerViolation::DuplicateId);
             return;
         }
-        // Events that were not polled count too: a peer that cancels what it asks must not fill memory.
-        if self.live.len() + self.events.len() >= self.config.limits.in_flight {
+        // A stopped request counts until its stop was polled: a peer that cancels what it asks must not fill
+        // memory, and what it asked is not over before its handler was told.
+        if self.live.len() + self.stops >= self.config.limits.in_flight {
             self.answer(request.wire_id(), &Answer::busy());
             return;
         }
@@ -343,6 +353,7 @@ impl Server {
         match ended {
             Ended::Stop => {
                 self.forget(at);
+                self.stops += 1;
                 self.events.push_back(ServerEvent::Stopped { serving: serving_id(at), why: why() });
             }
             Ended::Withdrawn => self.forget(at),
@@ -373,8 +384,7 @@ impl Server {
     }
 
     fn violation(&mut self, violation: PeerViolation) {
-        if self.violations < MAX_WAITING_VIOLATIONS {
-            self.violations += 1;
+        if self.violations.may_wait() {
             self.events.push_back(ServerEvent::Violation(violation));
         }
     }

@@ -9,6 +9,7 @@
 //! [`refuse`](Server::refuse), some time, from anywhere.
 
 mod body;
+mod capability;
 mod channel;
 mod config;
 pub mod exchange;
@@ -20,6 +21,7 @@ mod transmit;
 mod triage;
 
 pub use body::{EncodeError, ErrorReply, Members, ResultBody};
+pub use capability::missing;
 pub use channel::{Deadline, Server};
 pub use config::{ConfigError, ServerConfig, ServerConfigBuilder};
 pub use request::{Method, Request};

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::id::{ProgressToken, RequestId};
+use crate::model::{ClientCapabilities, MissingRequiredClientCapability};
 use crate::wire::text::Piece;
 use crate::wire::{Params, Text};
 
@@ -141,6 +142,18 @@ impl Request {
     /// What the client declared for this request: the text of a JSON object.
     pub fn client_capabilities(&self) -> &str {
         self.client_capabilities.get(&self.line)
+    }
+
+    /// What of `required` the client did not declare for this request, for the error -32021.
+    ///
+    /// # Errors
+    /// What the client declared is not of the specified form (-32602).
+    pub fn missing_capabilities(
+        &self,
+        required: &ClientCapabilities,
+    ) -> Result<Option<MissingRequiredClientCapability>, serde_json::Error> {
+        let declared = serde_json::from_str(self.client_capabilities())?;
+        Ok(super::missing(&declared, required))
     }
 
     /// The raw text of another key of `_meta`, such as `io.modelcontextprotocol/logLevel`.

@@ -9,6 +9,7 @@ use super::body::{EncodeError, ErrorReply, ResultBody};
 use super::config::ServerConfig;
 use super::exchange::{Input, State};
 use super::outbox::Outbox;
+use super::request::Request;
 use super::serving::{Ended, Progress, Reported, Serving};
 use super::transmit::{Kind, Status, Transmit};
 use super::triage::{Triage, malformed, triage};
@@ -28,7 +29,8 @@ const THE_ONE: ServingId = ServingId { index: 0, generation: 0 };
 pub struct Exchange {
     config: Arc<ServerConfig>,
     phase: Phase,
-    event: Option<ServerEvent>,
+    request: Option<Arc<Request>>,
+    stopped: Option<Stopped>,
     violation: Option<PeerViolation>,
 }
 
@@ -47,7 +49,7 @@ enum Phase {
 impl Exchange {
     /// A stream that nothing was read from yet.
     pub fn new(config: Arc<ServerConfig>) -> Self {
-        Self { config, phase: Phase::Waiting, event: None, violation: None }
+        Self { config, phase: Phase::Waiting, request: None, stopped: None, violation: None }
     }
 
     // Facts.
@@ -93,16 +95,20 @@ impl Exchange {
 
     /// The message of this stream was read and parsed already.
     pub fn handle_envelope(&mut self, envelope: Envelope<'_>) {
-        if !matches!(self.phase, Phase::Waiting) {
-            self.violation = Some(PeerViolation::SecondRequest);
-            return;
+        match self.phase {
+            Phase::Waiting => {}
+            Phase::Serving(_) | Phase::Answered(_) => {
+                self.violation = Some(PeerViolation::SecondRequest);
+                return;
+            }
+            Phase::Over => return,
         }
         match triage(&self.config, envelope) {
             Triage::Serve(request) => {
                 let token = request.progress_token().cloned();
                 let serving = Serving::new(request.wire_id().clone(), token, Outbox::default());
                 self.phase = Phase::Serving(Box::new(serving));
-                self.event = Some(ServerEvent::Request { serving: THE_ONE, request });
+                self.request = Some(request);
             }
             Triage::Answer(id, answer) => {
                 let config = Arc::clone(&self.config);
@@ -118,9 +124,13 @@ impl Exchange {
 
     /// What was read is not a message, or too long to be one.
     pub fn handle_malformed(&mut self, why: Malformed) {
-        if matches!(self.phase, Phase::Waiting) {
-            self.violation = Some(PeerViolation::NotAMessage);
-            self.own_answer(Status::BadRequest, |out| malformed(out, why));
+        match self.phase {
+            Phase::Waiting => {
+                self.violation = Some(PeerViolation::NotAMessage);
+                self.own_answer(Status::BadRequest, |out| malformed(out, why));
+            }
+            Phase::Serving(_) | Phase::Answered(_) => self.violation = Some(PeerViolation::NotAMessage),
+            Phase::Over => {}
         }
     }
 
@@ -160,9 +170,12 @@ impl Exchange {
         self.serving_mut()?.refuse(status, error)
     }
 
-    /// Stops the request. An answer that is queued may still be taken.
+    /// Stops the request and accepts none. An answer that is queued may still be taken.
     pub fn close(&mut self) {
         self.end(Input::Closing, Stopped::Closing);
+        if matches!(self.phase, Phase::Waiting) {
+            self.phase = Phase::Over;
+        }
     }
 
     // Out.
@@ -178,7 +191,13 @@ impl Exchange {
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
-        self.event.take().or_else(|| self.violation.take().map(ServerEvent::Violation))
+        if let Some(request) = self.request.take() {
+            return Some(ServerEvent::Request { serving: THE_ONE, request });
+        }
+        if let Some(why) = self.stopped.take() {
+            return Some(ServerEvent::Stopped { serving: THE_ONE, why });
+        }
+        self.violation.take().map(ServerEvent::Violation)
     }
 
     // Below: how.
@@ -194,11 +213,8 @@ impl Exchange {
         if let Phase::Serving(serving) = &mut self.phase
             && serving.end(input) == Ended::Stop
         {
-            // If the request itself was not polled yet, nobody needs to hear of either.
-            self.event = match self.event.take() {
-                Some(ServerEvent::Request { .. }) => None,
-                _ => Some(ServerEvent::Stopped { serving: THE_ONE, why }),
-            };
+            self.stopped = Some(why);
+            self.phase = Phase::Over;
         }
     }
 

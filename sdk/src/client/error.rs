@@ -91,7 +91,9 @@ impl CallError {
     }
 
     fn busy(&self) -> Option<Busy> {
-        let Self::Peer(PeerError { code: wire::BUSY, data: Some(data), .. }) = self else { return None };
+        let Self::Peer(PeerError { code: wire::BUSY, data: Some(data), .. }) = self else {
+            return None;
+        };
         serde_json::from_str::<Busy>(data).ok().filter(|busy| busy.code == "SERVER_BUSY")
     }
 }

@@ -23,7 +23,9 @@ pub(super) async fn tools(client: &Client) -> Result<Vec<Tool>, CallError> {
             return Err(CallError::List(ListError::TooLong));
         }
         // Any string is a cursor, the empty one too; only its absence is the end.
-        let Some(cursor) = page.next_cursor else { return Ok(tools) };
+        let Some(cursor) = page.next_cursor else {
+            return Ok(tools);
+        };
         cursors.follow(&cursor)?;
         page = client.list_tools_page(Some(&cursor)).await?;
     }

@@ -29,7 +29,6 @@ mod slots;
 
 use std::sync::Arc;
 
-use sansio_mcp::client::{Answer, CallSpec, ClientConfig};
 use sansio_mcp::model::{DiscoverResult, ListToolsResult, Tool};
 use serde::Serialize;
 
@@ -38,6 +37,7 @@ pub use connection::ClientConnection;
 pub use error::{CallError, ListError};
 pub use events::{CallEvent, Events};
 pub use progress::Progress;
+pub use sansio_mcp::client::{Answer, CallSpec, ClientConfig};
 
 use crate::clock::Clock;
 use shared::{Handle, Shared};

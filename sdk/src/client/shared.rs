@@ -129,7 +129,9 @@ impl Shared {
         let _old: Option<Waker>;
         let mut state = self.lock();
         // Nobody but the owner frees a slot.
-        let Some(slot) = state.slots.get_mut(at) else { return Poll::Ready((None, Err(CallError::Closed))) };
+        let Some(slot) = state.slots.get_mut(at) else {
+            return Poll::Ready((None, Err(CallError::Closed)));
+        };
         mem::swap(&mut slot.progress, batch);
         if slot.outcome.is_none() {
             if !slot.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {

@@ -13,6 +13,7 @@ use sansio_mcp::server::{Progress, Reported, Request};
 
 use super::hub::{Assigned, ChannelId, Hub};
 use super::signal::Signal;
+use super::watch::moved;
 use crate::mode::{Mode, Shared};
 use crate::server::{Reply, Report};
 
@@ -88,14 +89,21 @@ impl<M: Mode> Call<M> {
         let Some(ticket) = self.ticket else { return Ok(()) };
         let passed = self.hub.lock().pass(ticket, lane);
         match passed {
-            Passed::Start => Ok(()),
-            Passed::Busy => Err(crate::server::busy(1_000)),
+            Passed::Start => {}
+            Passed::Busy => {
+                moved!(warn, "busy", &self.request, code = "SERVER_BUSY");
+                return Err(crate::server::busy(1_000));
+            }
             Passed::Waits => {
+                if !self.signal.is_stopped() {
+                    moved!(trace, "in lane", &self.request);
+                }
                 // The work registers itself with the signal; a grant wakes it.
                 poll_fn(|_| if self.signal.is_granted() { Poll::Ready(()) } else { Poll::Pending }).await;
-                Ok(())
             }
         }
+        moved!(trace, "running", &self.request);
+        Ok(())
     }
 
     pub(crate) fn report(&self, report: &Progress<'_>) -> Report {

@@ -134,6 +134,8 @@ impl<M: Mode> Future for Driver<M> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let mut budget = BUDGET;
+        // What is woken from here on is seen below.
+        this.hub.lock().driver = None;
         loop {
             let mut idle = true;
             loop {

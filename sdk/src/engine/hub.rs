@@ -8,16 +8,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use sansio_mcp::admission::{Admission, Cancelled, ChannelKey, Grant, LaneKey, Passed, State, TicketId};
-use sansio_mcp::code::wire;
 use sansio_mcp::id::ServingId;
+use sansio_mcp::misuse::Misuse;
 use sansio_mcp::server::{
-    ErrorReply, Exchange, Method, Progress, Reported, Request, Server, ServerConfig, ServerEvent, Status,
-    Stopped,
+    EncodeError, ErrorReply, Exchange, Method, Progress, Reported, Request, Server, ServerConfig,
+    ServerEvent, Stopped,
 };
 use sansio_mcp::time::{Mono, Now};
 use serde_json::value::RawValue;
 
 use super::signal::Signal;
+use super::watch::Note;
 use crate::clock::Clock;
 use crate::server::Reply;
 
@@ -44,6 +45,7 @@ pub(crate) struct HubState {
     /// Works handed to the driver that are not over.
     pub(crate) works: usize,
     wakes: Vec<Waker>,
+    notes: Vec<Note>,
 }
 
 /// A channel's place; never mistaken for a later channel's.
@@ -76,9 +78,8 @@ enum Port {
 struct Entry {
     serving: ServingId,
     ticket: Option<TicketId>,
-    /// Until it is dispatched.
-    request: Option<Arc<Request>>,
-    /// Once it is.
+    request: Arc<Request>,
+    /// Once it is dispatched.
     signal: Option<Arc<Signal>>,
 }
 
@@ -119,34 +120,29 @@ impl Port {
         }
     }
 
-    fn refuse(&mut self, serving: ServingId, status: Status, error: &ErrorReply<'_>) {
-        // The request may be over: then nobody waits for this.
-        let _ = match self {
-            Self::Shared(server) => server.refuse(serving, status, error),
-            Self::Single(exchange) => exchange.refuse(status, error),
-        };
-    }
-
-    fn respond(&mut self, serving: ServingId, reply: &Reply) {
+    /// Hands a reply over. The error: the request is over, nobody waits for one. Inside, why the reply could not
+    /// be encoded, when an error was handed over in its place.
+    fn respond(&mut self, serving: ServingId, reply: &Reply) -> Result<Option<EncodeError>, Misuse> {
         match reply {
             Reply::Answer(answer) => {
                 let done = match self {
                     Self::Shared(server) => server.respond(serving, answer),
                     Self::Single(exchange) => exchange.respond(answer),
                 };
-                if let Ok(Err(error)) = done {
-                    tracing::error!(code = wire::INTERNAL_ERROR, %error, "a result could not be encoded");
-                }
+                done.map(Result::err)
             }
-            Reply::Error(failure) => self.refuse(
-                serving,
-                failure.status,
-                &ErrorReply {
+            Reply::Error(failure) => {
+                let error = ErrorReply {
                     code: failure.code,
                     message: &failure.message,
                     data: failure.data.as_ref().map(|data| data.as_raw()),
-                },
-            ),
+                };
+                let done = match self {
+                    Self::Shared(server) => server.refuse(serving, failure.status, &error),
+                    Self::Single(exchange) => exchange.refuse(failure.status, &error),
+                };
+                done.map(|()| None)
+            }
         }
     }
 
@@ -172,6 +168,7 @@ impl Hub {
             closing: false,
             works: 0,
             wakes: Vec::new(),
+            notes: Vec::new(),
         };
         Self { state: Mutex::new(state), config, clock, refused_progress: AtomicU64::new(0) }
     }
@@ -194,7 +191,8 @@ impl Hub {
         }
     }
 
-    /// The state. What was found to need waking is woken when the guard has been dropped.
+    /// The state. What was found to need waking is woken, and what is to be told is told, when the guard has
+    /// been dropped.
     pub(crate) fn lock(&self) -> Guard<'_> {
         Guard { state: Some(self.state.lock().unwrap_or_else(PoisonError::into_inner)) }
     }
@@ -227,11 +225,15 @@ impl Drop for Guard<'_> {
             let driver = state.driver.take();
             state.wakes.extend(driver);
         }
-        if state.wakes.is_empty() {
+        if state.wakes.is_empty() && state.notes.is_empty() {
             return;
         }
         let mut wakes = std::mem::take(&mut state.wakes);
+        let notes = std::mem::take(&mut state.notes);
         drop(state);
+        for note in notes {
+            note.tell();
+        }
         for waker in wakes.drain(..) {
             waker.wake();
         }
@@ -401,7 +403,10 @@ impl HubState {
         loop {
             let Dispatch { channel, serving } = self.inbox.pop_front()?;
             let Some(entry) = self.entry(channel, serving) else { continue };
-            let Some(request) = entry.request.take() else { continue };
+            if entry.signal.is_some() {
+                continue;
+            }
+            let request = Arc::clone(&entry.request);
             let signal = Arc::new(Signal::default());
             entry.signal = Some(Arc::clone(&signal));
             let ticket = entry.ticket;
@@ -417,9 +422,10 @@ impl HubState {
         passed.unwrap_or(Passed::Waits)
     }
 
-    pub(crate) fn respond(&mut self, channel: ChannelId, serving: ServingId, reply: &Reply) {
-        let Some(at) = self.channel(channel) else { return };
-        at.port.respond(serving, reply);
+    /// Hands a reply over; false if the request is over and nobody waits for one.
+    pub(crate) fn respond(&mut self, channel: ChannelId, serving: ServingId, reply: &Reply) -> bool {
+        let Some(at) = self.channel(channel) else { return false };
+        let handed = at.port.respond(serving, reply);
         if let Some(place) = at.requests.get_mut(serving.index() as usize) {
             if place.as_ref().is_some_and(|entry| entry.serving == serving) {
                 *place = None;
@@ -428,6 +434,9 @@ impl HubState {
         let writer = at.writer.take();
         self.wakes.extend(writer);
         self.congestion(channel);
+        let Ok(fault) = handed else { return false };
+        self.notes.extend(fault.map(Note::NotEncoded));
+        true
     }
 
     pub(crate) fn progress(
@@ -435,8 +444,8 @@ impl HubState {
         channel: ChannelId,
         serving: ServingId,
         report: &Progress<'_>,
-    ) -> Result<Reported, sansio_mcp::misuse::Misuse> {
-        let at = self.channel(channel).ok_or(sansio_mcp::misuse::Misuse::Over)?;
+    ) -> Result<Reported, Misuse> {
+        let at = self.channel(channel).ok_or(Misuse::Over)?;
         let reported = match &mut at.port {
             Port::Shared(server) => server.progress(serving, report),
             Port::Single(exchange) => exchange.progress(report),
@@ -487,8 +496,8 @@ impl HubState {
         while let Some(event) = self.channel(id).and_then(|channel| channel.port.poll_event()) {
             match event {
                 ServerEvent::Request { serving, request } => self.request(id, serving, request),
-                ServerEvent::Stopped { serving, why } => self.stopped(id, serving, &why),
-                ServerEvent::Violation(violation) => tracing::info!(%violation, "the peer broke a rule"),
+                ServerEvent::Stopped { serving, why } => self.stopped(id, serving, why),
+                ServerEvent::Violation(violation) => self.notes.push(Note::Violation(violation)),
                 _ => {}
             }
         }
@@ -496,11 +505,19 @@ impl HubState {
     }
 
     fn request(&mut self, id: ChannelId, serving: ServingId, request: Arc<Request>) {
+        if self.closing {
+            // Nobody will run it.
+            self.respond(id, serving, &Reply::dropped());
+            return;
+        }
         let tracked = *request.method() != Method::ToolsList;
         let (ticket, open) = if tracked {
             match self.admission.enter(id.key()) {
                 Ok(entered) => (Some(entered.ticket), entered.at_gate),
-                Err(_) => return self.busy(id, serving),
+                Err(_) => {
+                    self.notes.push(Note::Busy(request));
+                    return self.busy(id, serving);
+                }
             }
         } else {
             (None, true)
@@ -508,40 +525,38 @@ impl HubState {
         if let Some(ticket) = ticket {
             place(&mut self.tickets, ticket.index(), (ticket, id, serving));
         }
+        if !open && Note::queued_is_wanted() {
+            self.notes.push(Note::Queued(Arc::clone(&request)));
+        }
         let Some(channel) = self.channel(id) else { return };
-        let entry = Entry { serving, ticket, request: Some(request), signal: None };
+        let entry = Entry { serving, ticket, request, signal: None };
         place(&mut channel.requests, serving.index() as usize, entry);
         if open {
             self.inbox.push_back(Dispatch { channel: id, serving });
         }
     }
 
-    pub(crate) fn busy(&mut self, id: ChannelId, serving: ServingId) {
+    fn busy(&mut self, id: ChannelId, serving: ServingId) {
         let retry = self.admission.waiting().min(1_000) as u64 + 100;
-        tracing::warn!(
-            code = "SERVER_BUSY",
-            "a request was refused: every slot is taken and the queue is full"
-        );
         let reply = crate::server::busy(retry);
         self.respond(id, serving, &reply);
     }
 
-    fn stopped(&mut self, id: ChannelId, serving: ServingId, why: &Stopped) {
-        let reason = match why {
-            Stopped::Cancelled(reason) => reason.as_deref(),
-            _ => None,
-        };
-        tracing::debug!(code = why.code(), reason, "a request was stopped");
+    fn stopped(&mut self, id: ChannelId, serving: ServingId, why: Stopped) {
         let place = self.channel(id).and_then(|channel| channel.requests.get_mut(serving.index() as usize));
         let Some(entry) = place.filter(|place| place.as_ref().is_some_and(|entry| entry.serving == serving))
         else {
             return;
         };
-        let Some(Entry { ticket, signal, .. }) = entry.take() else { return };
+        let Some(Entry { ticket, request, signal, .. }) = entry.take() else { return };
+        let mut started = ticket.is_none() && signal.is_some();
         if let Some(ticket) = ticket {
             match self.admission.cancel(ticket) {
                 Cancelled::NeverStarted | Cancelled::Nothing => {}
-                Cancelled::Stop => debug_assert!(signal.is_some()),
+                Cancelled::Stop => {
+                    debug_assert!(signal.is_some());
+                    started = true;
+                }
             }
             if signal.is_none() {
                 self.forget(ticket);
@@ -550,6 +565,7 @@ impl HubState {
         if let Some(signal) = signal {
             self.wakes.extend(signal.stop());
         }
+        self.notes.push(Note::Stopped { request, why, started });
         self.grants();
     }
 

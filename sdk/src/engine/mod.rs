@@ -5,6 +5,7 @@ mod connection;
 mod driver;
 mod hub;
 mod signal;
+mod watch;
 mod work;
 
 use std::sync::Arc;

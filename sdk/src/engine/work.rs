@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::call::Call;
+use super::watch::moved;
 use super::{Bounds, Hub};
 use crate::clock::Sleep;
 use crate::mode::Mode;
@@ -48,6 +49,7 @@ impl<M: Mode> Work<M> {
         let stage = if call.signal.is_stopped() {
             Stage::Drain
         } else {
+            span.in_scope(|| moved!(trace, "gate", request));
             match contained(|| run_request(registry, &call)) {
                 Some(future) => Stage::Run(future),
                 None => {
@@ -64,15 +66,19 @@ impl<M: Mode> Work<M> {
             match &mut self.stage {
                 Stage::Run(future) => {
                     if self.call.signal.is_stopped() {
+                        if self.call.signal.is_outstanding() {
+                            moved!(trace, "draining", &self.call.request);
+                        }
                         self.replace_stage(Stage::Drain);
                         continue;
                     }
+                    let granted = self.call.signal.is_granted();
                     match contained(|| Pin::new(future).poll(cx)) {
                         Some(Poll::Pending) => {
-                            self.call.signal.register_work(cx.waker());
-                            // A stop or a grant may have come before the registration.
                             let signal = &self.call.signal;
-                            if signal.is_stopped() {
+                            signal.register_work(cx.waker());
+                            // A stop or a grant may have come before the registration: then nobody woke us.
+                            if signal.is_stopped() || signal.is_granted() != granted {
                                 continue;
                             }
                             return Poll::Pending;
@@ -92,9 +98,12 @@ impl<M: Mode> Work<M> {
                     }
                     let Some(cleanup) = self.call.next_cleanup() else {
                         self.replace_stage(Stage::Over);
+                        // Told before it makes way for others, so that their news come later.
+                        moved!(trace, "over", &self.call.request);
                         self.call.hub.lock().finish(self.call.ticket);
                         return Poll::Ready(());
                     };
+                    moved!(trace, "cleanup", &self.call.request);
                     let limit = self.bounds.cleanup(&self.call.hub);
                     let within = cleanup.bound.map_or(limit, |own| own.min(limit));
                     let clock = &self.call.hub.clock;
@@ -140,7 +149,10 @@ impl<M: Mode> Work<M> {
 
 fn deliver<M: Mode>(hub: &Hub, call: &Call<M>, reply: &Reply) {
     // A handler that reports its own stop has nothing to say; whoever stopped it expects nothing.
-    hub.lock().respond(call.channel, call.serving, reply);
+    let handed = hub.lock().respond(call.channel, call.serving, reply);
+    if handed {
+        moved!(trace, "answered", &call.request, error = reply.is_error());
+    }
 }
 
 /// Runs user code; `None` if it panicked.
@@ -178,6 +190,11 @@ impl<M: Mode> Drop for Work<M> {
             self.replace_stage(Stage::Over);
             let call = &self.call;
             deliver(&call.hub, call, &Reply::dropped());
+            // Clean-up may hold the context, and the context holds it: nobody else would ever drop either.
+            while let Some(cleanup) = call.next_cleanup() {
+                contained(|| drop(cleanup));
+            }
+            moved!(trace, "over", &call.request);
             call.hub.lock().finish(call.ticket);
         }
     }

@@ -252,7 +252,9 @@ where
                 self.alarm = Some((at, self.clock.sleep_until(at)));
             }
         }
-        let Some((_, sleep)) = &mut self.alarm else { return Step::Idle };
+        let Some((_, sleep)) = &mut self.alarm else {
+            return Step::Idle;
+        };
         if sleep.as_mut().poll(cx).is_pending() {
             return Step::Idle;
         }
@@ -268,7 +270,7 @@ where
 
     /// Begins to close if the port is finished; whether there is something to do now.
     fn finish(&mut self) -> bool {
-        if self.stage == Stage::Closing || !self.port.is_finished() {
+        if matches!(self.stage, Stage::Closing | Stage::Done) || !self.port.is_finished() {
             return false;
         }
         self.stage = Stage::Closing;

@@ -18,12 +18,12 @@ use super::context::Context;
 use super::exit::Exit;
 #[cfg(feature = "blocking")]
 use super::handler::Blocking;
-use super::handler::{Asynchronous, Common, Hook, Streaming};
+use super::handler::{Asynchronous, Common, Hook, Rules, Streaming};
 use super::layer::{Function, Next};
 use super::output::{ToolInput, ToolOutput};
 use super::registry::Registry;
 use super::reply::Reply;
-use super::spec::{Lane, ToolSpec};
+use super::spec::ToolSpec;
 use super::step::Step;
 use super::{ConfigError, Server};
 use crate::engine::Bounds;
@@ -204,9 +204,12 @@ impl<M: Mode, S> Builder<M, S> {
     ) {
         match spec.tool(input, output.map(|output| output.as_json().clone())) {
             Ok(tool) => {
-                let lane: Lane = std::mem::take(&mut spec.lane);
+                let (lane, requires) = (std::mem::take(&mut spec.lane), spec.requires.take());
                 self.listed.push(tool);
-                self.handlers.push(handler(Common { state: Arc::clone(&self.state), lane: Arc::new(lane) }));
+                self.handlers.push(handler(Common {
+                    state: Arc::clone(&self.state),
+                    rules: Arc::new(Rules { lane, requires }),
+                }));
             }
             Err(fault) => {
                 self.fault.get_or_insert(fault);

@@ -72,6 +72,11 @@ impl<S, M: Mode> Context<S, M> {
         &self.state
     }
 
+    /// The application's state, to be moved into a clean-up or a task of one's own.
+    pub fn state_arc(&self) -> Arc<S> {
+        Arc::clone(&self.state)
+    }
+
     /// The request: method, tool, metadata, what the client declared.
     pub fn request(&self) -> &Request {
         &self.call.request

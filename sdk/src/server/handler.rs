@@ -9,8 +9,8 @@ use std::sync::Arc;
 use futures_core::Stream;
 use sansio_mcp::admission::LaneKey;
 use sansio_mcp::code::wire;
-use sansio_mcp::model::CallToolResult;
-use sansio_mcp::server::Progress;
+use sansio_mcp::model::{CallToolResult, ClientCapabilities, RawJson};
+use sansio_mcp::server::{Progress, Request, Status};
 
 use super::context::{Context, Report};
 use super::exit::Exit;
@@ -34,15 +34,21 @@ pub struct Running<M: Mode> {
     pub(crate) hook: Option<Arc<M::Hook>>,
 }
 
-/// What every form shares: where the application's state is, and which calls exclude each other.
+/// What every form shares: where the application's state is, and the rules for each call.
 pub(crate) struct Common<S> {
     pub(crate) state: Arc<S>,
-    pub(crate) lane: Arc<Lane>,
+    pub(crate) rules: Arc<Rules>,
+}
+
+/// Which calls of a tool exclude each other, and what they need of their client.
+pub(crate) struct Rules {
+    pub(crate) lane: Lane,
+    pub(crate) requires: Option<ClientCapabilities>,
 }
 
 impl<S> Clone for Common<S> {
     fn clone(&self) -> Self {
-        Self { state: Arc::clone(&self.state), lane: Arc::clone(&self.lane) }
+        Self { state: Arc::clone(&self.state), rules: Arc::clone(&self.rules) }
     }
 }
 
@@ -54,7 +60,10 @@ async fn begin<A: ToolInput, S, M: Mode>(
     let Running { call, hook } = running;
     let arguments = call.request.arguments().unwrap_or("{}");
     let name = call.request.name().unwrap_or_default();
-    let lane = match &*common.lane {
+    if let Some(required) = &common.rules.requires {
+        check_capabilities(&call.request, required)?;
+    }
+    let lane = match &common.rules.lane {
         Lane::None => None,
         Lane::Tool => Some(LaneKey::tool(name)),
         Lane::Computed(key) => Some(match key(arguments) {
@@ -70,6 +79,23 @@ async fn begin<A: ToolInput, S, M: Mode>(
         hook.prepare(context).await.map_err(Exit::into_reply)?;
     }
     Ok((input, Context::new(call, Arc::clone(&common.state))))
+}
+
+fn check_capabilities(request: &Request, required: &ClientCapabilities) -> Result<(), Reply> {
+    let mut failure = match request.missing_capabilities(required) {
+        Ok(None) => return Ok(()),
+        Ok(Some(missing)) => {
+            let message = "the request needs a capability that the client did not declare";
+            let mut failure = Failure::new(wire::MISSING_CAPABILITY, message);
+            failure.data = RawJson::from_value(&missing).ok();
+            failure
+        }
+        Err(error) => {
+            Failure::new(wire::INVALID_PARAMS, format!("the declared capabilities are malformed: {error}"))
+        }
+    };
+    failure.status = Status::BadRequest;
+    Err(Reply::Error(failure))
 }
 
 fn end<T: ToolOutput>(result: Result<T, Exit>) -> Reply {

@@ -1,4 +1,23 @@
 //! What authors of servers write against.
+//!
+//! # Watching requests
+//!
+//! Every request tells where it is, as `tracing` events of the target `sansio_mcp_sdk::request`, none of them
+//! while a lock is held. Their fields are `state`, `id` (the request's on the wire, as JSON), `method` and
+//! `name` (the tool).
+//!
+//! | state | level | |
+//! | --- | --- | --- |
+//! | `queued` | trace | Every slot is taken. |
+//! | `gate` | trace | It has a slot; layers and the check of its arguments run. |
+//! | `in lane` | trace | Another call of its lane runs; it has given its slot back. |
+//! | `running` | trace | Its handler begins. |
+//! | `answered` | trace | Its answer was handed over; `error` says of which kind. |
+//! | `busy` | warn | Refused; `code`. |
+//! | `stopped` | debug | Cancelled, lost or closed down: `code`, `reason`, and whether its handler had `started`. |
+//! | `draining` | trace | Stopped, and its blocking body has not returned. |
+//! | `cleanup` | trace | A clean-up begins. |
+//! | `over` | trace | Slot and lane are given back. Not told of one that was stopped or refused in the queue. |
 
 mod builder;
 mod context;
@@ -27,6 +46,7 @@ pub use output::{Json, NoArguments, RawArguments, ToolInput, ToolOutput, Untyped
 pub(crate) use registry::Registry;
 pub(crate) use reply::busy;
 pub use reply::{Answer, Failure, Reply};
+pub use sansio_mcp::model::{CallToolResult, ContentBlock, Icon, ToolAnnotations};
 pub use sansio_mcp::server::{ConfigError, Progress, Request};
 pub use spec::{ToolSpec, schema};
 pub use step::{Generator, Step, Yielder, generator};

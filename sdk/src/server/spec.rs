@@ -1,6 +1,6 @@
 //! What a tool tells about itself, and how its calls are kept apart.
 
-use sansio_mcp::model::{Icon, RawJson, Tool, ToolAnnotations};
+use sansio_mcp::model::{ClientCapabilities, Icon, RawJson, Tool, ToolAnnotations};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -31,6 +31,7 @@ pub struct ToolSpec {
     input: Option<RawJson>,
     output: Option<RawJson>,
     pub(crate) lane: Lane,
+    pub(crate) requires: Option<ClientCapabilities>,
 }
 
 impl From<&str> for ToolSpec {
@@ -52,6 +53,7 @@ impl ToolSpec {
             input: None,
             output: None,
             lane: Lane::None,
+            requires: None,
         }
     }
 
@@ -101,6 +103,13 @@ impl ToolSpec {
     #[must_use]
     pub fn output_schema(mut self, schema: RawJson) -> Self {
         self.output = Some(schema);
+        self
+    }
+
+    /// Capabilities that the client must declare; a call without them is refused with -32021, which names them.
+    #[must_use]
+    pub fn requires(mut self, capabilities: ClientCapabilities) -> Self {
+        self.requires = Some(capabilities);
         self
     }
 

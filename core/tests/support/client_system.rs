@@ -1,0 +1,242 @@
+//! The real client under the model's commands.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sansio_mcp::client::call::State;
+use sansio_mcp::client::{
+    Abandon, CallSpec, Client, ClientConfig, ClientEvent, ClientKind, InputAnswer, Outcome, Routing, StreamId,
+};
+use sansio_mcp::id::CallId;
+use sansio_mcp::limits::ClientLimits;
+use sansio_mcp::model::{ClientCapabilities, Implementation};
+use sansio_mcp::time::{Mono, Now};
+use serde_json::Value;
+use serde_json::value::to_raw_value;
+
+use crate::client_model::{At, Binding, Command, Event, Model, Seen, Setup, arguments};
+use crate::client_ops::{NEWER, OLDER};
+
+pub(crate) struct System {
+    pub(crate) client: Client,
+    ids: Vec<CallId>,
+    names: BTreeMap<CallId, usize>,
+    streams: Vec<StreamId>,
+    finished: BTreeSet<usize>,
+    /// The largest deadline that was handled, and whether it was just now.
+    handled: Option<u64>,
+    /// Events collected, in order.
+    pub(crate) events: Vec<Event>,
+}
+
+impl System {
+    pub(crate) fn new(setup: Setup) -> Self {
+        let (routing, abandon) = match setup.binding {
+            Binding::Shared => (Routing::Shared, Abandon::Notify),
+            Binding::StreamsThatClose => (Routing::PerRequest, Abandon::CloseStream),
+            Binding::StreamsThatNotify => (Routing::PerRequest, Abandon::Notify),
+        };
+        let mut limits = ClientLimits::default();
+        limits.calls = setup.calls;
+        let config = ClientConfig::builder(Implementation::new("c", "1"), ClientCapabilities::default())
+            .binding(routing, abandon)
+            .limits(limits)
+            .versions([NEWER, OLDER])
+            .build()
+            .unwrap();
+        Self {
+            client: Client::new(Arc::new(config)),
+            ids: Vec::new(),
+            names: BTreeMap::new(),
+            streams: vec![StreamId::SHARED],
+            finished: BTreeSet::new(),
+            handled: None,
+            events: Vec::new(),
+        }
+    }
+
+    pub(crate) fn run(&mut self, told: u64, command: &Command) -> Seen {
+        let now = Now::at(Mono::from_nanos(told));
+        self.handled = None;
+        let misuse = |done: Result<(), _>| done.map_or_else(Seen::Misuse, |()| Seen::Ok);
+        match command {
+            Command::Call(spec) => {
+                let nth = self.ids.len();
+                let mut call = if spec.tool {
+                    CallSpec::tool("tool", &arguments(nth)["arguments"]).unwrap()
+                } else {
+                    CallSpec::list_tools(None)
+                };
+                if spec.progress {
+                    call = call.progress();
+                }
+                if let Some(idle) = spec.idle {
+                    call = call.idle_timeout(Duration::from_nanos(idle));
+                }
+                let meta = serde_json::json!({"traceparent": format!("00-{nth}")});
+                let call = call.total_timeout(spec.total.map(Duration::from_nanos)).meta(&meta).unwrap();
+                match self.client.call(now, call) {
+                    Err(refused) => Seen::Refused(refused),
+                    Ok(id) => {
+                        assert_eq!(self.names.insert(id, nth), None, "an id was reused");
+                        self.ids.push(id);
+                        Seen::Called(nth)
+                    }
+                }
+            }
+            Command::Ready => self.ready(),
+            Command::Transmit(stream) => self.transmit(*stream),
+            Command::Message { stream, message } => {
+                self.client.handle_message(now, self.streams[*stream], &message.bytes());
+                Seen::Nothing
+            }
+            Command::Answer { call, answers } => {
+                let raw: Vec<_> = answers.iter().map(|(_, answer)| to_raw_value(answer).unwrap()).collect();
+                let answers: Vec<InputAnswer<'_>> =
+                    answers.iter().zip(&raw).map(|((key, _), result)| InputAnswer { key, result }).collect();
+                misuse(self.client.answer(now, self.ids[*call], &answers))
+            }
+            Command::Cancel { call, reason } => {
+                let reason = reason.then_some("changed my mind");
+                misuse(self.client.cancel(now, self.ids[*call], reason))
+            }
+            Command::StreamEnd(stream) => {
+                self.client.handle_stream_end(now, self.streams[*stream], "reset");
+                Seen::Nothing
+            }
+            Command::Timeout => {
+                self.client.handle_timeout(now);
+                self.handled = Some(told);
+                Seen::Nothing
+            }
+            Command::Poll => self.poll(),
+            Command::Close => {
+                self.client.close(now);
+                Seen::Nothing
+            }
+            Command::Nothing => Seen::Nothing,
+        }
+    }
+
+    fn ready(&mut self) -> Seen {
+        let Some(stream) = self.client.poll_ready_stream() else {
+            return Seen::Nothing;
+        };
+        let known = self.streams.iter().position(|known| *known == stream);
+        Seen::Ready(known.unwrap_or_else(|| {
+            self.streams.push(stream);
+            self.streams.len() - 1
+        }))
+    }
+
+    fn transmit(&mut self, stream: usize) -> Seen {
+        let mut out = b"before".to_vec();
+        let Some(transmit) = self.client.poll_transmit(self.streams[stream], &mut out) else {
+            assert_eq!(out, b"before");
+            return Seen::Nothing;
+        };
+        let line = out.strip_prefix(b"before").unwrap();
+        assert!(!line.contains(&b'\n') && !line.contains(&b'\r'));
+        let call = match transmit.kind {
+            ClientKind::Request(id) => {
+                // 1: nothing is sent for what has finished.
+                assert!(self.client.state(id).is_some());
+                assert!(self.client.method(id).is_some());
+                Some(self.names[&id])
+            }
+            ClientKind::Notification => None,
+            ClientKind::CloseStream => {
+                assert!(line.is_empty() && transmit.last);
+                return Seen::CloseStream;
+            }
+            other => panic!("{other:?}"),
+        };
+        Seen::Sent { call, last: transmit.last, json: serde_json::from_slice::<Value>(line).unwrap() }
+    }
+
+    pub(crate) fn poll(&mut self) -> Seen {
+        let Some(event) = self.client.poll_event() else {
+            return Seen::Nothing;
+        };
+        let event = match event {
+            ClientEvent::Progress { call, progress, .. } => Event::Progress(self.names[&call], progress),
+            ClientEvent::InputRequired { call, round, questions } => Event::Asked {
+                call: self.names[&call],
+                round,
+                keys: questions.iter().map(|question| question.key.to_string()).collect(),
+            },
+            ClientEvent::Finished { call, outcome } => {
+                // 1: exactly once, and nothing follows.
+                assert!(self.finished.insert(self.names[&call]), "finished twice");
+                assert_eq!(self.client.state(call), None);
+                match outcome {
+                    Outcome::BadPeer(rule) => Event::BadPeer(self.names[&call], rule),
+                    outcome => Event::Finished(self.names[&call], outcome.code()),
+                }
+            }
+            ClientEvent::Violation(rule) => Event::Violation(rule),
+            other => panic!("{other:?}"),
+        };
+        if let Event::Progress(call, _) | Event::Asked { call, .. } = &event {
+            assert!(!self.finished.contains(call), "something follows the end");
+        }
+        self.events.push(event.clone());
+        Seen::Event(event)
+    }
+
+    pub(crate) fn calls_made(&self) -> usize {
+        self.ids.len()
+    }
+
+    pub(crate) fn streams_named(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// What holds at any moment.
+    pub(crate) fn check(&self, model: &Model) {
+        let client = &self.client;
+        assert_eq!(client.open_calls(), model.open().len());
+        assert_eq!(client.has_output(), model.has_output());
+        assert_eq!(client.is_closed(), model.closed);
+        // 8: the limit holds.
+        assert!(client.open_calls() <= model.setup.calls);
+        for (nth, call) in model.calls.iter().enumerate() {
+            let state = client.state(self.ids[nth]);
+            let (at, round) = match state {
+                None => (At::Over, call.round),
+                Some(State::Queued(count)) => (At::Queued, count.round),
+                Some(State::InFlight(count)) => (At::InFlight, count.round),
+                Some(State::AwaitingInput(count)) => (At::Asked, count.round),
+                Some(State::BackingOff(count)) => (At::Pausing, count.round),
+                Some(other) => panic!("{other:?} is never seen from outside"),
+            };
+            assert_eq!((at, round), (call.at, call.round), "call {nth}");
+            // 12: never more than eight rounds.
+            assert!(round <= 8);
+            if state.is_some() {
+                assert_eq!(self.ids[nth].index() as usize, call.place);
+            }
+        }
+        // 4: what is told is never later than what is due; once handled, the next is later.
+        let told = client.poll_timeout().map(|deadline| deadline.at().as_nanos());
+        assert_eq!(told.is_some(), model.next_deadline().is_some(), "7: a deadline of nobody");
+        if let (Some(told), Some(due)) = (told, model.next_deadline()) {
+            assert!(told <= due, "told {told}, due {due}");
+            assert!(self.handled.is_none_or(|handled| told > handled), "not later than what was handled");
+        }
+    }
+
+    /// Nothing is left.
+    pub(crate) fn check_empty(&mut self) {
+        assert_eq!(self.client.open_calls(), 0);
+        assert!(!self.client.has_output());
+        assert_eq!(self.client.poll_timeout(), None);
+        assert_eq!(self.client.poll_event(), None);
+        assert_eq!(self.client.poll_ready_stream(), None);
+        for stream in &self.streams {
+            assert_eq!(self.client.poll_transmit(*stream, &mut Vec::new()), None);
+        }
+        assert_eq!(self.finished.len(), self.ids.len(), "1: every call finished");
+    }
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Runs everything that CI runs. Without arguments all steps; or the names of some of them.
+#
+#   MCP_SPEC_DIR     where the specification's revisions are; without it the tests that read them are skipped
+#   REQUIRE_PEERS=1  makes a missing peer (Python) a failure instead of a skip
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() {
+    printf '\n== %s ==\n' "$1"
+    local started=$SECONDS
+    "step_$1"
+    printf -- '-- %s: %d s\n' "$1" $((SECONDS - started))
+}
+
+step_format() {
+    cargo fmt --all -- --check
+    (cd bench && cargo fmt --all -- --check)
+}
+
+step_clippy() {
+    cargo clippy --workspace --all-targets -- -D warnings
+}
+
+# The README's test command.
+step_test() {
+    cargo test
+}
+
+# Every feature alone, none, and all.
+step_features() {
+    cargo check -p sansio-mcp --no-default-features
+    cargo check -p sansio-mcp-sdk --no-default-features
+    cargo check -p sansio-mcp-sdk --no-default-features --features schemars
+    cargo check -p sansio-mcp-sdk --no-default-features --features blocking
+    cargo check -p sansio-mcp-stdio --no-default-features
+    cargo check --workspace --all-features --all-targets
+}
+
+step_docs() {
+    RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
+}
+
+# Links only if nothing below pulls in std.
+step_no_std() {
+    cargo build --manifest-path core/no-std-proof/Cargo.toml
+}
+
+# Neither core nor sdk depends on an executor.
+step_dependencies() {
+    local crate tree
+    for crate in sansio-mcp sansio-mcp-sdk; do
+        tree=$(cargo tree -e normal -p "$crate" --all-features --prefix none)
+        if grep -E '^(smol|tokio|async-std|async-io|async-executor) ' <<<"$tree"; then
+            echo "$crate depends on an executor or reactor" >&2
+            return 1
+        fi
+    done
+    tree=$(cargo tree -e normal -p sansio-mcp-stdio --no-default-features --prefix none)
+    if grep -E '^(smol|tokio|async-io) ' <<<"$tree"; then
+        echo "sansio-mcp-stdio without features depends on an executor or reactor" >&2
+        return 1
+    fi
+    echo "no executor in core and sdk"
+}
+
+step_examples() {
+    cargo run -q --example by_hand
+    local first second
+    first=$(cargo run -q --example tour)
+    second=$(cargo run -q --example tour)
+    printf '%s\n' "$first"
+    if [[ "$first" != "$second" ]]; then
+        echo "the tour differs from run to run" >&2
+        return 1
+    fi
+}
+
+step_peers() {
+    bash peers/python/run.sh
+}
+
+# Compiles the measurements; running them is for a quiet machine.
+step_bench() {
+    (cd bench && cargo check --all-targets)
+}
+
+all=(format clippy test features docs no_std dependencies examples peers bench)
+if [[ $# -gt 0 ]]; then
+    chosen=("$@")
+else
+    chosen=("${all[@]}")
+fi
+for name in "${chosen[@]}"; do
+    step "$name"
+done
+printf '\nall steps passed: %s\n' "${chosen[*]}"
