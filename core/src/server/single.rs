@@ -103,7 +103,7 @@ impl Exchange {
             }
             Phase::Over => return,
         }
-        match triage(&self.config, envelope) {
+        match triage(&self.config, envelope, &mut Vec::new()) {
             Triage::Serve(request) => {
                 let token = request.progress_token().cloned();
                 let serving = Serving::new(request.wire_id().clone(), token, Outbox::default());
