@@ -96,7 +96,7 @@ impl AsyncWrite for PipeWriter {
             return Poll::Pending;
         }
         let n = room.min(buffer.len());
-        bytes.held.extend(buffer.iter().take(n));
+        bytes.held.extend(buffer.get(..n).unwrap_or_default());
         let reader = bytes.reader.take();
         drop(bytes);
         wake(reader);

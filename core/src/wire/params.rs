@@ -178,7 +178,7 @@ impl<'de> Visitor<'de> for ParamsVisitor<'_, 'de> {
                 "arguments" => once(&mut params.arguments, "arguments", map.next_value()?)?,
                 "cursor" => nullable(&mut cursor, "cursor", map.next_value()?)?,
                 "inputResponses" => {
-                    nullable(&mut responses, "inputResponses", map.next_value::<Option<&RawValue>>()?)?
+                    nullable(&mut responses, "inputResponses", map.next_value::<Option<&RawValue>>()?)?;
                 }
                 "requestState" => nullable(&mut state, "requestState", map.next_value()?)?,
                 "requestId" => once(&mut params.request_id, "requestId", map.next_value()?)?,
@@ -225,7 +225,7 @@ impl<'de> Visitor<'de> for MetaVisitor {
                     once(&mut meta.protocol_version, key::PROTOCOL_VERSION, map.next_value()?)?;
                 }
                 key::CLIENT_INFO => {
-                    once(&mut meta.client_info, key::CLIENT_INFO, object(map.next_value()?)?)?
+                    once(&mut meta.client_info, key::CLIENT_INFO, object(map.next_value()?)?)?;
                 }
                 key::CLIENT_CAPABILITIES => {
                     once(
