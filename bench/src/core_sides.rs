@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::bare_chain::BareChain;
 use crate::harness::{Load, Side, Wrong};
 use crate::load::{Text, modern_request, modern_response};
+use crate::ours_core::OursCore;
 
 /// Something that answers one `tools/call` of `echo` in the form of 2026-07-28.
 pub trait CoreSide {
@@ -19,8 +20,11 @@ pub trait CoreSide {
 }
 
 /// The sides of this measurement; the first is the measure for the others.
-pub fn sides() -> Vec<Box<dyn Side>> {
-    vec![Box::new(CoreRun::new(BareChain))]
+pub fn sides() -> Result<Vec<Box<dyn Side>>, Wrong> {
+    Ok(vec![
+        Box::new(CoreRun::new(BareChain)),
+        Box::new(CoreRun::new(OursCore::new()?)),
+    ])
 }
 
 /// Drives a [`CoreSide`]. Outside the clock, before and after each run, every byte of every kind of answer is

@@ -97,7 +97,7 @@ fn memory(plan: Plan) -> Result<(), Wrong> {
 }
 
 fn core(plan: Plan) -> Result<(), Wrong> {
-    let mut sides = core_sides::sides();
+    let mut sides = core_sides::sides()?;
     for text in [Text::Short, Text::Long, Text::LongEscaped] {
         let title = format!("Core alone, {}", text.title());
         show(

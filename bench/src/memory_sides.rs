@@ -5,6 +5,7 @@
 //! [`sides`].
 
 use crate::harness::{Side, Wrong};
+use crate::ours_memory::OursMemory;
 use crate::rmcp_memory::{Lifecycle, RmcpMemory};
 
 /// The sides of this measurement; the first is the measure for the others.
@@ -12,6 +13,7 @@ pub fn sides() -> Result<Vec<Box<dyn Side>>, Wrong> {
     Ok(vec![
         Box::new(RmcpMemory::start(Lifecycle::Initialize)?),
         Box::new(RmcpMemory::start(Lifecycle::Discover)?),
+        Box::new(OursMemory::start()?),
     ])
 }
 

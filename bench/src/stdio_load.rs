@@ -61,6 +61,7 @@ pub fn sides() -> Vec<Box<dyn Side>> {
             &["each-line"],
             Form::Modern,
         ),
+        server("sansio-mcp on smol", "stdio_ours", &[], Form::Modern),
         server(
             "rmcp `stdio_pipes` (2025-11-25)",
             "stdio_rmcp",

@@ -125,7 +125,7 @@ impl Client {
 
     /// What a call is addressed to within its method: the tool.
     pub fn target(&self, call: CallId) -> Option<&str> {
-        self.calls.get(key(call)).and_then(|call| call.spec.target.as_deref())
+        self.calls.get(key(call)).and_then(|call| call.spec.target())
     }
 
     /// Where a call stands; `None` when it has finished.
@@ -488,7 +488,7 @@ impl Client {
         self.apply_with(at, Input::Deadline, Some("timed out"), |_| Outcome::TimedOut(which));
     }
 
-    fn apply(&mut self, at: Key, input: Input, outcome: impl FnOnce(&Call) -> Outcome) {
+    fn apply(&mut self, at: Key, input: Input, outcome: impl FnOnce(&mut Call) -> Outcome) {
         self.apply_with(at, input, None, outcome);
     }
 
@@ -498,7 +498,7 @@ impl Client {
         at: Key,
         input: Input,
         reason: Option<&str>,
-        outcome: impl FnOnce(&Call) -> Outcome,
+        outcome: impl FnOnce(&mut Call) -> Outcome,
     ) {
         let Some(call) = self.calls.get_mut(at) else {
             return;
@@ -601,7 +601,10 @@ impl Client {
         }
         match result.result_type.as_deref() {
             None | Some("complete") => {
-                self.apply(at, Input::Complete, |_| Outcome::Complete(Answer { line: line.into() }));
+                self.apply(at, Input::Complete, |call| {
+                    // The call is over, so its members are of no more use.
+                    Outcome::Complete(Answer::keep(line, core::mem::take(&mut call.spec.members)))
+                });
             }
             Some("input_required") => self.input_required(at, result),
             Some(_) => bad(self, PeerViolation::UnknownResultType),
@@ -652,7 +655,7 @@ impl Client {
     }
 
     fn error(&mut self, at: Key, error: &ErrorHead<'_>) {
-        let outcome = |_: &Call| {
+        let outcome = |_: &mut Call| {
             Outcome::Error(PeerError {
                 code: error.code,
                 message: error.message.to_string(),

@@ -46,10 +46,25 @@ pub struct ClientTransmit {
 /// A complete result, as it was received.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Answer {
-    pub(super) line: Box<str>,
+    line: String,
 }
 
+/// Capacity that an answer may hold beyond twice its length.
+const KEEP: usize = 4096;
+
 impl Answer {
+    /// Copies the line, into `buffer` if it has room and is not far too large.
+    pub(super) fn keep(line: &str, mut buffer: Vec<u8>) -> Self {
+        let room = line.len()..=KEEP + 2 * line.len();
+        if !room.contains(&buffer.capacity()) {
+            return Self { line: line.into() };
+        }
+        buffer.clear();
+        let mut kept = String::from_utf8(buffer).unwrap_or_default();
+        kept.push_str(line);
+        Self { line: kept }
+    }
+
     /// Reads the result as a type.
     ///
     /// # Errors

@@ -1,8 +1,10 @@
 //! What is to be called, and how long it may take.
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ops::Range;
 use core::time::Duration;
 
 use serde::Serialize;
@@ -39,7 +41,7 @@ pub enum Refused {
 pub struct CallSpec {
     pub(super) method: Cow<'static, str>,
     /// `Mcp-Name` of the HTTP binding: the tool.
-    pub(super) target: Option<String>,
+    target: Option<Target>,
     /// The members of `params`, without braces and without `_meta`.
     pub(super) members: Vec<u8>,
     /// Further members of `_meta`, without braces.
@@ -48,6 +50,18 @@ pub struct CallSpec {
     pub(super) idle: Option<Duration>,
     pub(super) total: Option<Duration>,
 }
+
+/// A name that is among the members already.
+#[derive(Clone, Debug)]
+enum Target {
+    /// It stands there as it is.
+    Written(Range<usize>),
+    /// It stands there with escapes.
+    Escaped(Box<str>),
+}
+
+/// Room for the members of a call with small arguments, and for the small answer that takes their place.
+const SMALL: usize = 512;
 
 /// The default for the total deadline of a call: five minutes. The specification asks for one and leaves its
 /// length open; a call that takes longer says so.
@@ -88,16 +102,19 @@ impl CallSpec {
     pub fn tool(name: &str, arguments: &(impl Serialize + ?Sized)) -> Result<Self, Refused> {
         let mut spec = Self::bare("tools/call".into());
         let members = &mut spec.members;
-        members.reserve(64 + name.len());
+        members.reserve(SMALL + name.len());
         members.extend_from_slice(b"\"name\":");
+        let quoted = members.len();
         write::string(members, name);
+        let written = quoted + 1..members.len() - 1;
+        let plain = written.len() == name.len();
+        spec.target = Some(if plain { Target::Written(written) } else { Target::Escaped(name.into()) });
         members.extend_from_slice(b",\"arguments\":");
         let start = members.len();
         serialize(members, arguments)?;
         if members.get(start) != Some(&b'{') {
             return Err(Refused::NotAnObject("arguments"));
         }
-        spec.target = Some(name.to_string());
         Ok(spec)
     }
 
@@ -113,6 +130,14 @@ impl CallSpec {
         serialize(&mut spec.members, params)?;
         spec.members = object_members(spec.members, "params")?;
         Ok(spec)
+    }
+
+    /// What the call is addressed to within its method: the tool.
+    pub(super) fn target(&self) -> Option<&str> {
+        match self.target.as_ref()? {
+            Target::Written(at) => core::str::from_utf8(self.members.get(at.clone())?).ok(),
+            Target::Escaped(name) => Some(name),
+        }
     }
 
     /// Asks for progress.

@@ -1,6 +1,8 @@
 //! A request as the application receives it: owned, with everything but the envelope left raw.
 
 use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -47,7 +49,7 @@ impl Method {
 ///
 /// Holds one copy of the message; what the accessors return are pieces of it.
 pub struct Request {
-    line: Box<str>,
+    line: String,
     id: RequestId,
     method: Method,
     token: Option<ProgressToken>,
@@ -63,12 +65,20 @@ pub struct Request {
 }
 
 impl Request {
-    /// Copies what the checked params borrow. `None` if the metadata is not complete.
-    pub(super) fn copy(line: &str, id: RequestId, method: Method, params: &mut Params<'_>) -> Option<Self> {
+    /// Copies what the checked params borrow, into the memory of one of `spare` if there is any. `None` if the
+    /// metadata is not complete.
+    pub(super) fn copy(
+        line: &str,
+        id: RequestId,
+        method: Method,
+        params: &mut Params<'_>,
+        spare: &mut Vec<Arc<Self>>,
+    ) -> Option<Arc<Self>> {
         let meta = params.meta.as_mut()?;
         let raw = |raw: &&RawValue| Piece::of(line, raw.get());
         let text = |text: &Text<'_>| Piece::text(line, text);
-        Some(Self {
+        let request = Self {
+            line: String::new(),
             id,
             method,
             token: meta.progress_token.take(),
@@ -81,8 +91,21 @@ impl Request {
             client_info: meta.client_info.as_ref().map(raw),
             client_capabilities: raw(meta.client_capabilities.as_ref()?),
             meta: meta.other.iter().map(|(key, value)| (text(key), raw(value))).collect(),
-            line: line.into(),
-        })
+        };
+        let mut shared = spare.pop();
+        let Some(kept) = shared.as_mut().and_then(Arc::get_mut) else {
+            return Some(Arc::new(Self { line: line.into(), ..request }));
+        };
+        let mut text = core::mem::replace(kept, request).line;
+        text.clear();
+        text.push_str(line);
+        kept.line = text;
+        shared
+    }
+
+    /// Bytes that it holds on to, used or not. What was unescaped is no longer than the line.
+    pub(super) fn held(&self) -> usize {
+        self.line.capacity() + self.meta.capacity() * size_of::<(Piece, Piece)>()
     }
 
     fn piece<'a>(&'a self, piece: Option<&'a Piece>) -> Option<&'a str> {

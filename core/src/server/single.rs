@@ -100,7 +100,7 @@ impl Exchange {
             self.note(PeerViolation::SecondRequest);
             return;
         }
-        match triage(&self.config, envelope) {
+        match triage(&self.config, envelope, &mut Vec::new()) {
             Triage::Serve(request) => {
                 let token = request.progress_token().cloned();
                 let serving = Serving::new(request.wire_id().clone(), token, Outbox::default());

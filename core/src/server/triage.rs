@@ -87,10 +87,11 @@ pub(super) fn malformed(out: &mut Vec<u8>, why: Malformed) {
     body::error(out, None, &ErrorReply::new(code, message));
 }
 
-pub(super) fn triage(config: &ServerConfig, envelope: Envelope<'_>) -> Triage {
+/// `spare` are requests whose memory may be used again.
+pub(super) fn triage(config: &ServerConfig, envelope: Envelope<'_>, spare: &mut Vec<Arc<Request>>) -> Triage {
     let (line, message) = envelope.into_parts();
     match message {
-        Message::Request { id, method, params } => request(config, line, id, &method, params),
+        Message::Request { id, method, mut params } => request(config, line, id, &method, &mut params, spare),
         Message::Notification { method, params } => match &*method {
             "notifications/cancelled" => match params {
                 Ok(Some(Params { request_id: Some(id), reason, .. })) => {
@@ -109,7 +110,8 @@ fn request(
     line: &str,
     id: RequestId,
     method: &str,
-    params: Result<Option<Params<'_>>, ParamsError>,
+    params: &mut Result<Option<Params<'_>>, ParamsError>,
+    spare: &mut Vec<Arc<Request>>,
 ) -> Triage {
     let meta = params.as_ref().ok().and_then(Option::as_ref).and_then(|params| params.meta.as_ref());
     let version = meta.and_then(|meta| meta.protocol_version.as_deref());
@@ -132,9 +134,10 @@ fn request(
     if !versioned {
         return Triage::Answer(id, missing("io.modelcontextprotocol/protocolVersion"));
     }
-    let Some(mut params) =
-        params.filter(|params| params.meta.as_ref().is_some_and(|meta| meta.client_capabilities.is_some()))
-    else {
+    let declared = |params: &&mut Params<'_>| {
+        params.meta.as_ref().is_some_and(|meta| meta.client_capabilities.is_some())
+    };
+    let Some(params) = params.as_mut().filter(declared) else {
         return Triage::Answer(id, missing("io.modelcontextprotocol/clientCapabilities"));
     };
     if discover {
@@ -152,8 +155,8 @@ fn request(
         }
     }
     let again = id.clone();
-    match Request::copy(line, id, method, &mut params) {
-        Some(request) => Triage::Serve(Arc::new(request)),
+    match Request::copy(line, id, method, params, spare) {
+        Some(request) => Triage::Serve(request),
         None => Triage::Answer(again, missing("io.modelcontextprotocol/clientCapabilities")),
     }
 }

@@ -4,40 +4,31 @@ use std::task::Waker;
 
 use sansio_mcp::violation::PeerViolation;
 
-/// Wakers kept without an allocation.
-const INLINE: usize = 16;
-
 /// Wakers to wake and facts to log.
 #[derive(Default)]
 pub(super) struct After {
-    first: [Option<Waker>; INLINE],
-    used: usize,
-    more: Vec<Waker>,
+    wakers: Vec<Waker>,
     violations: Vec<PeerViolation>,
 }
 
 impl After {
     pub(super) fn wake(&mut self, waker: Waker) {
-        match self.first.get_mut(self.used) {
-            Some(place) => {
-                *place = Some(waker);
-                self.used += 1;
-            }
-            None => self.more.push(waker),
-        }
+        self.wakers.push(waker);
     }
 
     pub(super) fn violation(&mut self, violation: PeerViolation) {
         self.violations.push(violation);
     }
 
-    /// Must be called without the lock.
-    pub(super) fn run(self) {
-        for violation in self.violations {
+    pub(super) fn is_empty(&self) -> bool {
+        self.wakers.is_empty() && self.violations.is_empty()
+    }
+
+    /// Must be called without the lock. Empties this, whose memory can serve again.
+    pub(super) fn run(&mut self) {
+        for violation in self.violations.drain(..) {
             tracing::debug!(%violation, "the server broke a rule");
         }
-        for waker in self.first.into_iter().take(self.used).flatten().chain(self.more) {
-            waker.wake();
-        }
+        self.wakers.drain(..).for_each(Waker::wake);
     }
 }

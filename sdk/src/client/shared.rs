@@ -31,6 +31,8 @@ pub(super) struct State {
     slots: Slots,
     /// The transport, asleep.
     pub(super) transport: Option<Waker>,
+    /// What is to be done without the lock; empty whenever it is free.
+    after: After,
 }
 
 /// What the application holds: when the last one goes, nobody can call any more.
@@ -46,7 +48,12 @@ impl Drop for Handle {
 
 impl Shared {
     pub(super) fn new(config: Arc<ClientConfig>, clock: Arc<dyn Clock>) -> Self {
-        let state = State { core: core::Client::new(config), slots: Slots::default(), transport: None };
+        let state = State {
+            core: core::Client::new(config),
+            slots: Slots::default(),
+            transport: None,
+            after: After::default(),
+        };
         Self {
             clock,
             state: Mutex::new(state),
@@ -63,22 +70,25 @@ impl Shared {
     /// Works on the state, hands out the events that came of it, and wakes whom they concern.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut State, Now) -> T) -> T {
         let now = self.clock.now();
-        let mut after = After::default();
-        let value = {
+        let (value, mut after) = {
             let mut state = self.lock();
             let value = work(&mut state, now);
-            state.hand_out(now, &mut after);
+            state.hand_out(now);
             let deadline = state.core.poll_timeout().map_or(u64::MAX, |deadline| deadline.at().as_nanos());
             self.deadline.store(deadline, Ordering::Release);
             self.closed.store(state.core.is_closed(), Ordering::Release);
             if (state.core.has_output() || state.core.is_closed())
                 && let Some(transport) = state.transport.take()
             {
-                after.wake(transport);
+                state.after.wake(transport);
             }
-            value
+            if state.after.is_empty() {
+                return value;
+            }
+            (value, mem::take(&mut state.after))
         };
         after.run();
+        self.lock().keep(after);
         value
     }
 
@@ -166,6 +176,13 @@ impl Shared {
 }
 
 impl State {
+    /// Takes back `after`, which has been run, for its memory.
+    fn keep(&mut self, after: After) {
+        if self.after.is_empty() {
+            self.after = after;
+        }
+    }
+
     fn cancel(&mut self, now: Now, at: u32, reason: Option<&str>) {
         if let Some(slot) = self.slots.get_mut(at)
             && slot.outcome.is_none()
@@ -175,7 +192,7 @@ impl State {
         }
     }
 
-    fn hand_out(&mut self, now: Now, after: &mut After) {
+    fn hand_out(&mut self, now: Now) {
         while let Some(event) = self.core.poll_event() {
             let waker = match event {
                 ClientEvent::Progress { call, progress, total, message } => {
@@ -189,13 +206,13 @@ impl State {
                     None
                 }
                 ClientEvent::Violation(violation) => {
-                    after.violation(violation);
+                    self.after.violation(violation);
                     None
                 }
                 _ => None,
             };
             if let Some(waker) = waker {
-                after.wake(waker);
+                self.after.wake(waker);
             }
         }
     }

@@ -89,6 +89,8 @@ impl Slots {
         let slot = self.of(call).filter(|slot| slot.watched)?;
         if slot.progress.len() >= MAX_WAITING_PROGRESS {
             slot.progress.pop_back();
+        } else if slot.progress.capacity() == 0 {
+            slot.progress.reserve(MAX_WAITING_PROGRESS);
         }
         slot.progress.push_back(progress);
         slot.waker.take()

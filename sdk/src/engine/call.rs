@@ -11,7 +11,7 @@ use sansio_mcp::id::ServingId;
 use sansio_mcp::misuse::Misuse;
 use sansio_mcp::server::{Progress, Reported, Request};
 
-use super::hub::{Assigned, ChannelId, Hub};
+use super::hub::{Assigned, ChannelId, Hub, Left};
 use super::signal::Signal;
 use super::watch::moved;
 use super::work::contained;
@@ -61,6 +61,17 @@ impl<M: Mode> Call<M> {
             values: Mutex::new(Vec::new()),
             twin: OnceLock::new(),
         })
+    }
+
+    /// What is left once everything about this call is over, unless somebody still holds it.
+    pub(super) fn left(self: Arc<Self>) -> Option<Left> {
+        let call = Arc::into_inner(self)?;
+        let (channel, request, mut signal) =
+            (call.channel, Arc::clone(&call.request), Arc::clone(&call.signal));
+        drop(call);
+        // Whoever waited for the old one is dropped here, outside the lock.
+        *Arc::get_mut(&mut signal)? = Signal::default();
+        Some(Left { channel, request, signal })
     }
 
     /// A view of this call that may leave the thread. Clean-up registered with it runs with this call's own.

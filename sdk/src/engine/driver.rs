@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use super::call::Call;
+use super::hub::Left;
 use super::work::Work;
 use super::{Bounds, Hub};
 use crate::mode::Mode;
@@ -30,6 +31,8 @@ pub struct Driver<M: Mode> {
     woken: Arc<Woken>,
     /// Places to poll in this round.
     round: VecDeque<usize>,
+    /// What the last work left.
+    left: Option<Left>,
 }
 
 /// Where one work lives; its waker outlives it and serves the next.
@@ -93,6 +96,7 @@ impl<M: Mode> Driver<M> {
             free: Vec::new(),
             woken: Arc::default(),
             round: VecDeque::new(),
+            left: None,
         }
     }
 
@@ -122,7 +126,7 @@ impl<M: Mode> Driver<M> {
         let Some(work) = &mut place.work else { return };
         let mut cx = Context::from_waker(&place.waker);
         if Pin::new(work).poll(&mut cx).is_ready() {
-            place.work = None;
+            self.left = place.work.take().and_then(Work::left);
             self.free.push(index);
         }
     }
@@ -141,6 +145,9 @@ impl<M: Mode> Future for Driver<M> {
             loop {
                 let assigned = {
                     let mut hub = this.hub.lock();
+                    if let Some(left) = this.left.take() {
+                        hub.reclaim(left);
+                    }
                     if let Some(assigned) = hub.take_dispatch() {
                         assigned
                     } else {

@@ -50,7 +50,12 @@ pub(crate) struct HubState {
     pub(crate) works: usize,
     wakes: Vec<Waker>,
     notes: Vec<Note>,
+    /// Signals that nobody holds any more, for reuse.
+    spare_signals: Vec<Arc<Signal>>,
 }
+
+/// Signals kept for reuse.
+const SPARE_SIGNALS: usize = 256;
 
 /// A channel's place; never mistaken for a later channel's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,6 +105,13 @@ pub(crate) struct Assigned {
     pub(crate) channel: ChannelId,
     pub(crate) serving: ServingId,
     pub(crate) ticket: Option<TicketId>,
+    pub(crate) request: Arc<Request>,
+    pub(crate) signal: Arc<Signal>,
+}
+
+/// What a work that is over leaves: memory that nobody else holds.
+pub(crate) struct Left {
+    pub(crate) channel: ChannelId,
     pub(crate) request: Arc<Request>,
     pub(crate) signal: Arc<Signal>,
 }
@@ -177,6 +189,7 @@ impl Hub {
             works: 0,
             wakes: Vec::new(),
             notes: Vec::new(),
+            spare_signals: Vec::new(),
         };
         Self { state: Mutex::new(state), config, clock, refused_progress: AtomicU64::new(0) }
     }
@@ -236,13 +249,15 @@ impl Drop for Guard<'_> {
         if state.wakes.is_empty() && state.notes.is_empty() {
             return;
         }
-        let mut wakes = std::mem::take(&mut state.wakes);
+        // Mostly there is one, and the list keeps its memory.
+        let last = state.wakes.pop();
+        let wakes = if state.wakes.is_empty() { Vec::new() } else { std::mem::take(&mut state.wakes) };
         let notes = std::mem::take(&mut state.notes);
         drop(state);
         for note in notes {
             note.tell();
         }
-        for waker in wakes.drain(..) {
+        for waker in wakes.into_iter().chain(last) {
             waker.wake();
         }
     }
@@ -461,11 +476,23 @@ impl HubState {
                 continue;
             }
             let request = Arc::clone(&entry.request);
-            let signal = Arc::new(Signal::default());
-            entry.signal = Some(Arc::clone(&signal));
             let ticket = entry.ticket;
+            let signal = self.spare_signals.pop().unwrap_or_default();
+            if let Some(entry) = self.entry(channel, serving) {
+                entry.signal = Some(Arc::clone(&signal));
+            }
             self.works += 1;
             return Some(Assigned { channel, serving, ticket, request, signal });
+        }
+    }
+
+    /// What a work that is over leaves serves the next.
+    pub(crate) fn reclaim(&mut self, left: Left) {
+        if self.spare_signals.len() < SPARE_SIGNALS {
+            self.spare_signals.push(left.signal);
+        }
+        if let Some(Port::Shared(server)) = self.channel(left.channel).map(|channel| &mut channel.port) {
+            server.reclaim(left.request);
         }
     }
 

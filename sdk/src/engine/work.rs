@@ -18,6 +18,7 @@ use std::time::Duration;
 use sansio_mcp::time::Mono;
 
 use super::call::Call;
+use super::hub::Left;
 use super::signal::Cancelled;
 use super::watch::moved;
 use super::{Bounds, Hub};
@@ -163,7 +164,14 @@ impl<M: Mode> Work<M> {
         }
     }
 
-    /// The handler is over. Without anything left to do, reply and ticket cost one lock.
+    /// What is left of a work that is over.
+    pub(super) fn left(self) -> Option<Left> {
+        let call = Arc::clone(&self.call);
+        drop(self);
+        call.left()
+    }
+
+    /// The handler is over.
     fn replied(&mut self, reply: &Reply) {
         deliver(&self.call.hub, &self.call, reply);
         self.replace_stage(Stage::Drain);

@@ -1,0 +1,132 @@
+//! This library's client and server over its own in-memory pipes, on smol's `LocalExecutor`.
+//!
+//! Time is the real one, as an application's would be.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sansio_mcp_sdk::client::{CallEvent, Client};
+use sansio_mcp_sdk::lines::pump;
+use sansio_mcp_sdk::protocol::client::ClientConfig;
+use sansio_mcp_sdk::protocol::model::{CallToolResult, ClientCapabilities, Implementation};
+use sansio_mcp_sdk::{Engine, clock::Clock};
+use sansio_mcp_stdio::{LINE_LIMIT, SystemClock};
+use smol::LocalExecutor;
+
+use crate::harness::{Load, Side, Wrong};
+use crate::load::Text;
+use crate::memory_sides::ProgressCheck;
+use crate::ours_server::{EchoOf, server};
+
+/// A connected pair and the executor both live on.
+pub struct OursMemory {
+    executor: LocalExecutor<'static>,
+    client: Client,
+    texts: Option<(Text, Rc<[String]>)>,
+}
+
+impl OursMemory {
+    /// Connects the pair.
+    pub fn start() -> Result<Self, Wrong> {
+        let executor = LocalExecutor::new();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let (near, far) = sansio_mcp_memory::pair();
+
+        let (engine, driver) = Engine::new(server()?, Arc::clone(&clock));
+        let (reader, writer) = far.split();
+        let served = pump(engine.connect(), reader, writer, Arc::clone(&clock), LINE_LIMIT);
+        executor.spawn(driver).detach();
+        executor.spawn(served).detach();
+
+        let info = Implementation::new("bench", "1.0.0");
+        let config = ClientConfig::builder(info, ClientCapabilities::default())
+            .build()
+            .map_err(Wrong::when("building the client"))?;
+        let (client, connection) = Client::connect(config, Arc::clone(&clock));
+        let (reader, writer) = near.split();
+        executor
+            .spawn(pump(connection, reader, writer, clock, LINE_LIMIT))
+            .detach();
+        Ok(Self {
+            executor,
+            client,
+            texts: None,
+        })
+    }
+}
+
+impl Side for OursMemory {
+    fn name(&self) -> String {
+        "sansio-mcp on smol's `LocalExecutor` (2026-07-28)".into()
+    }
+
+    fn run(&mut self, load: Load) -> Result<Duration, Wrong> {
+        let texts = match &self.texts {
+            Some((text, texts)) if *text == load.text => Rc::clone(texts),
+            _ => {
+                let texts = Rc::from(load.text.pool());
+                self.texts = Some((load.text, Rc::clone(&texts)));
+                texts
+            }
+        };
+        smol::block_on(self.executor.run(async {
+            let started = Instant::now();
+            let slots: Vec<_> = (0..load.in_flight)
+                .map(|slot| {
+                    let call = call_in_turn(self.client.clone(), Rc::clone(&texts), load, slot);
+                    self.executor.spawn(call)
+                })
+                .collect();
+            for slot in slots {
+                slot.await?;
+            }
+            let took = started.elapsed();
+            match self.client.open_calls() {
+                0 => Ok(took),
+                open => Err(Wrong(format!("{open} calls are still open"))),
+            }
+        }))
+    }
+}
+
+/// One of the callers: its share of the calls, one after another.
+async fn call_in_turn(client: Client, texts: Rc<[String]>, load: Load, slot: usize) -> Result<(), Wrong> {
+    for number in (slot..load.calls).step_by(load.in_flight) {
+        let text = &texts[number % texts.len()];
+        let arguments = EchoOf { text };
+        let result = if load.progress == 0 {
+            client
+                .call_tool("echo", &arguments)
+                .await
+                .map_err(Wrong::when("calling"))?
+        } else {
+            call_with_progress(&client, arguments, load.progress).await?
+        };
+        if result.is_error() || result.first_text() != Some(text) || result.content.len() != 1 {
+            return Err(Wrong(format!("call {number} was answered {result:?}")));
+        }
+    }
+    Ok(())
+}
+
+async fn call_with_progress(
+    client: &Client,
+    arguments: EchoOf<'_>,
+    wanted: u32,
+) -> Result<CallToolResult, Wrong> {
+    let mut events = client.call_tool("echo_progress", &arguments).events();
+    let mut check = ProgressCheck::default();
+    loop {
+        match events.next().await {
+            Some(CallEvent::Progress(report)) => {
+                check.note(report.progress, report.total, report.message.as_deref());
+            }
+            Some(CallEvent::Result(result)) => {
+                check.complete(wanted)?;
+                return result.map_err(Wrong::when("calling"));
+            }
+            None => return Err(Wrong("a call without a result".into())),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The echo server on this library, shared by the in-memory measurement and `stdio_ours`: written as a user would.
+
+use sansio_mcp_sdk::Local;
+use sansio_mcp_sdk::server::{Context, Exit, Progress, Server};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::harness::Wrong;
+use crate::load::{PROGRESS_MESSAGE, PROGRESS_STEPS};
+
+/// The arguments of both tools.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct Echo {
+    /// Comes back as it is.
+    pub text: String,
+}
+
+/// The same, as a client that owns its texts sends it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct EchoOf<'a> {
+    /// What is to be echoed.
+    pub text: &'a str,
+}
+
+/// The tools `echo` and `echo_progress`.
+pub fn server() -> Result<Server<Local>, Wrong> {
+    Server::<Local>::builder("bench", "1.0.0")
+        .tool("echo", async |echo: Echo, _: Context<(), Local>| {
+            Ok::<_, Exit>(echo.text)
+        })
+        .tool("echo_progress", async |echo: Echo, cx: Context<(), Local>| {
+            for step in 1..=PROGRESS_STEPS {
+                let progress = Progress::new(f64::from(step))
+                    .of(f64::from(PROGRESS_STEPS))
+                    .message(PROGRESS_MESSAGE);
+                cx.report(&progress);
+            }
+            Ok::<_, Exit>(echo.text)
+        })
+        .build()
+        .map_err(Wrong::when("building the server"))
+}
