@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use serde::de::DeserializeOwned;
 use serde::ser::Serialize;
 use serde_json::value::RawValue;
 
@@ -100,6 +101,14 @@ impl CallToolResult {
     /// Whether the tool failed.
     pub fn is_error(&self) -> bool {
         self.is_error.unwrap_or(false)
+    }
+
+    /// The structured value as a type; `None` if there is none.
+    ///
+    /// # Errors
+    /// It is not of that type.
+    pub fn structured_as<T: DeserializeOwned>(&self) -> Result<Option<T>, serde_json::Error> {
+        self.structured_content.as_ref().map(RawJson::parse).transpose()
     }
 
     /// The first text, which is all there is for most tools.

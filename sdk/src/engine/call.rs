@@ -103,7 +103,7 @@ impl<M: Mode> Call<M> {
         match passed {
             Passed::Start => {}
             Passed::Busy => {
-                moved!(warn, "busy", &self.request, code = "SERVER_BUSY");
+                moved!(info, "busy", &self.request, code = "SERVER_BUSY");
                 return Err(crate::server::busy(1_000));
             }
             Passed::Waits => {

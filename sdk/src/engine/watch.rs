@@ -52,7 +52,7 @@ impl Note {
     pub(crate) fn tell(self) {
         match self {
             Self::Queued(request) => moved!(trace, "queued", &request),
-            Self::Busy(request) => moved!(warn, "busy", &request, code = "SERVER_BUSY"),
+            Self::Busy(request) => moved!(info, "busy", &request, code = "SERVER_BUSY"),
             Self::Stopped { request, why, started } => {
                 let reason = match &why {
                     Stopped::Cancelled(reason) => reason.as_deref(),
@@ -64,7 +64,7 @@ impl Note {
                 tracing::error!(code = wire::INTERNAL_ERROR, %error, "a result could not be encoded");
             }
             Self::Violation(violation @ PeerViolation::TooManyRequests) => {
-                tracing::warn!(code = "SERVER_BUSY", %violation, "a request was refused");
+                tracing::info!(code = "SERVER_BUSY", %violation, "a request was refused");
             }
             Self::Violation(violation) => tracing::info!(%violation, "the peer broke a rule"),
         }

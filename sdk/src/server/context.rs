@@ -10,6 +10,7 @@ use sansio_mcp::server::{Progress, Request};
 use serde::de::DeserializeOwned;
 
 use super::exit::Exit;
+use crate::clock::Sleep;
 use crate::engine::{Call, Cancelled, Cleanup};
 use crate::mode::{Local, Mode, Shared};
 
@@ -97,6 +98,11 @@ impl<S, M: Mode> Context<S, M> {
     pub fn get<T: Any + Clone>(&self) -> Option<T> {
         let values = self.call.values.lock().unwrap_or_else(PoisonError::into_inner);
         values.iter().rev().find_map(|value| M::as_any(value).downcast_ref::<T>()).cloned()
+    }
+
+    /// Completes after `time`, by the engine's clock.
+    pub fn sleep(&self, time: Duration) -> Sleep {
+        self.call.hub.clock.sleep(time)
     }
 
     // The side channel out.

@@ -13,7 +13,7 @@
 //! | `in lane` | trace | Another call of its lane runs; it has given its slot back. |
 //! | `running` | trace | Its handler begins. |
 //! | `answered` | trace | Its answer was handed over; `error` says of which kind. |
-//! | `busy` | warn | Refused; `code`. |
+//! | `busy` | info | Refused; `code`. |
 //! | `stopped` | debug | Cancelled, lost or closed down: `code`, `reason`, and whether its handler had `started`. |
 //! | `draining` | trace | Stopped, and its blocking body has not returned. |
 //! | `cleanup` | trace | A clean-up begins. |
@@ -52,7 +52,7 @@ pub use spec::{ToolSpec, schema};
 pub use step::{Generator, Step, Yielder, generator};
 
 use crate::engine::Bounds;
-use crate::mode::{Mode, Shared};
+use crate::mode::{Local, Mode, Shared};
 
 /// A server: what it is called, what it offers, what it may use. Served by an [`Engine`](crate::Engine).
 pub struct Server<M: Mode = Shared> {
@@ -63,8 +63,22 @@ pub struct Server<M: Mode = Shared> {
     pub(crate) spawn: Option<Box<M::Spawn>>,
 }
 
+impl Server<Shared> {
+    /// Starts a server of this name and version whose handlers are `Send`.
+    pub fn shared(name: impl Into<String>, version: impl Into<String>) -> Builder<Shared> {
+        Builder::new(Implementation::new(name, version))
+    }
+}
+
+impl Server<Local> {
+    /// Starts a server of this name and version whose handlers need not be `Send`.
+    pub fn local(name: impl Into<String>, version: impl Into<String>) -> Builder<Local> {
+        Builder::new(Implementation::new(name, version))
+    }
+}
+
 impl<M: Mode> Server<M> {
-    /// Starts a server of this name and version.
+    /// As [`shared`](Server::shared) and [`local`](Server::local), for code that leaves the mode open.
     pub fn builder(name: impl Into<String>, version: impl Into<String>) -> Builder<M> {
         Builder::new(Implementation::new(name, version))
     }

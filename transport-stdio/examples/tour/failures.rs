@@ -28,7 +28,7 @@ impl Stage {
                 Some(error) => (error.code(), error.to_string()),
                 None => ("(none)", "the call did not fail".into()),
             };
-            println!("  {code:<18} {sentence}");
+            say!("  {code:<18} {sentence}");
             codes.push(code);
         };
         let rust = json!({"query": "rust"});
@@ -69,7 +69,7 @@ impl Stage {
 
         let result = self.connect()?.0.call_tool("find_book", &json!({"query": "nothing"})).await?;
         let text = result.first_text().unwrap_or_default();
-        println!(
+        say!(
             "\n  A tool that fails is no failed call; it is a result for the model to read:\n  isError  {text}"
         );
         // Clean-up of what was given up above.

@@ -7,6 +7,16 @@
 //! A client and the bookshop server talk over a pipe in memory, under a virtual clock: half a minute of waiting for a
 //! payment takes no time at all, and every run prints the same.
 
+/// As `println!`, but a reader that has seen enough (`| head`) ends the tour quietly.
+macro_rules! say {
+    ($($text:tt)*) => {{
+        use std::io::Write;
+        if writeln!(std::io::stdout(), $($text)*).is_err() {
+            std::process::exit(0);
+        }
+    }};
+}
+
 mod failures;
 #[path = "../shop/mod.rs"]
 mod shop;
@@ -58,7 +68,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let (engine, driver) = Engine::new(server, Arc::new(lab.clock()));
     lab.spawn(driver);
 
-    println!(
+    say!(
         "A bookshop server with {SLOTS} slots and room for {QUEUE} to wait, and a client. Times are virtual and begin \
          anew in each\nscene. `-->` and `<--` are lines on the wire, from the client and to it; `…` stands for what was \
          left out."

@@ -88,7 +88,7 @@ impl Timeline {
         kept.begin = self.clock.elapsed();
         kept.facts.clear();
         let title = format!("{}. {title}", kept.scenes);
-        println!("\n{}\n", self.ink(Ink::Bold, &title));
+        say!("\n{}\n", self.ink(Ink::Bold, &title));
     }
 
     /// Whether what happens from here on passes without a line.
@@ -103,7 +103,7 @@ impl Timeline {
         }
         let at = self.clock.elapsed().saturating_sub(kept.begin).as_micros();
         let time = format!("{:>7}.{} ms", at / 1000, at / 100 % 10);
-        println!("{}  {who:<9} {}", self.ink(Ink::Faint, &time), self.ink(ink, text));
+        say!("{}  {who:<9} {}", self.ink(Ink::Faint, &time), self.ink(ink, text));
     }
 
     /// The client's side of the story.
@@ -142,13 +142,13 @@ impl Timeline {
     /// Prints what held; true if everything did.
     pub(crate) fn summary(&self) -> bool {
         let kept = self.kept();
-        println!("\n{}\n", self.ink(Ink::Bold, "What held"));
+        say!("\n{}\n", self.ink(Ink::Bold, "What held"));
         for (what, holds) in &kept.checks {
             let (mark, ink) = if *holds { ("held  ", Ink::Green) } else { ("BROKEN", Ink::Red) };
-            println!("  {} {what}", self.ink(ink, mark));
+            say!("  {} {what}", self.ink(ink, mark));
         }
         let broken = kept.checks.iter().filter(|(_, holds)| !holds).count();
-        println!("\n{} of {} held.", kept.checks.len() - broken, kept.checks.len());
+        say!("\n{} of {} held.", kept.checks.len() - broken, kept.checks.len());
         broken == 0
     }
 }
