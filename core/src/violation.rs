@@ -50,6 +50,10 @@ pub enum PeerViolation {
     /// Progress has a token and a number (basic/patterns/progress).
     #[error("sent a progress notification of the wrong form")]
     MalformedProgress,
+    /// More requests at a time than the server accepts; those beyond are refused as busy
+    /// ([`ServerLimits::in_flight`](crate::limits::ServerLimits::in_flight)).
+    #[error("made more requests at a time than are accepted")]
+    TooManyRequests,
     /// Messages were handed in although the channel had asked for none, and were dropped.
     #[error("sent more than the channel holds while reading nothing")]
     Flood,

@@ -14,6 +14,7 @@ use sansio_mcp::server::{Progress, Reported, Request};
 use super::hub::{Assigned, ChannelId, Hub};
 use super::signal::Signal;
 use super::watch::moved;
+use super::work::contained;
 use crate::mode::{Mode, Shared};
 use crate::server::{Reply, Report};
 
@@ -145,5 +146,19 @@ impl<M: Mode> Call<M> {
             return None;
         }
         self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+}
+
+impl<M: Mode> Drop for Call<M> {
+    /// What the request's own context holds is the user's: its panics are contained.
+    fn drop(&mut self) {
+        let values = std::mem::take(self.values.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let cleanups = std::mem::take(self.cleanups.get_mut().unwrap_or_else(PoisonError::into_inner));
+        for value in values {
+            contained(|| drop(value));
+        }
+        for cleanup in cleanups {
+            contained(|| drop(cleanup));
+        }
     }
 }

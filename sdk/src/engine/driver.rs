@@ -141,18 +141,17 @@ impl<M: Mode> Future for Driver<M> {
             loop {
                 let assigned = {
                     let mut hub = this.hub.lock();
-                    match hub.take_dispatch() {
-                        Some(assigned) => assigned,
-                        None => {
-                            if hub.closing && hub.works == 0 {
-                                return Poll::Ready(());
-                            }
-                            match &mut hub.driver {
-                                Some(known) => known.clone_from(cx.waker()),
-                                none => *none = Some(cx.waker().clone()),
-                            }
-                            break;
+                    if let Some(assigned) = hub.take_dispatch() {
+                        assigned
+                    } else {
+                        if hub.closing && hub.works == 0 {
+                            return Poll::Ready(());
                         }
+                        match &mut hub.driver {
+                            Some(known) => known.clone_from(cx.waker()),
+                            none => *none = Some(cx.waker().clone()),
+                        }
+                        break;
                     }
                 };
                 idle = false;
