@@ -191,6 +191,8 @@ fn a_seeded_soak_sees_every_outcome() {
 /// The same commands on two servers, one asked for events after each, the other by whim: the same events in the same order,
 /// the same bytes (5).
 fn polls_decide_nothing(single: bool, ops: &[(Op, bool)]) {
+    // The life of an exchange is short.
+    let ops = &ops[..ops.len().min(if single { 6 } else { ops.len() })];
     let setup = Setup { single, in_flight: 1000 };
     let (mut eager, mut lazy, mut model) = (System::new(setup), System::new(setup), Model::new(setup));
     for (op, whim) in ops {
