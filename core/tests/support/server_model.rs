@@ -290,6 +290,7 @@ impl Model {
                     let data = json!({"code": "SERVER_BUSY", "retryAfterMs": 1000});
                     let busy = error(Some(id), 1001, Some(data));
                     self.control.push_back((Kind::Response(Status::Unavailable), busy));
+                    self.violation(PeerViolation::TooManyRequests);
                 } else {
                     self.accept(id, token.as_ref());
                 }
