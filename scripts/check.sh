@@ -15,6 +15,8 @@ step() {
 
 step_format() {
     cargo fmt --all -- --check
+    # Rows are included, not modules: cargo fmt does not see them.
+    rustfmt --edition 2024 --check tests/tests/rows/*.rs
     (cd bench && cargo fmt --all -- --check)
 }
 

@@ -29,8 +29,8 @@ pub const MAX_WAITING_VIOLATIONS: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerLimits {
-    /// Requests accepted and not yet answered. One more is refused as busy. The default, 16,384, costs at
-    /// most some ten MiB and is far above what one client keeps in flight.
+    /// Requests accepted and not yet answered. One more is refused as busy. The default, 16,384, is far
+    /// above what one client keeps in flight; all of them with short answers that nobody reads cost some 25 MiB.
     pub in_flight: usize,
     /// Unsent bytes at which [`Server::is_congested`](crate::server::Server::is_congested) becomes true: the
     /// driver starts no more work for this channel until its reader catches up. Default 1 MiB.

@@ -55,7 +55,7 @@ static ALLOCATOR: Counting = Counting;
 
 rows! {
     p4_progress_without_a_token_allocates_nothing: all;
-    p4_progress_without_a_token_takes_no_lock_and_queues_nothing: [memory per_request];
+    p4_progress_without_a_token_formats_and_queues_nothing: [memory per_request];
     p4_the_counter_counts_progress_with_a_token: all;
     p7_a_flood_of_progress_to_an_unread_pipe_is_bounded: all;
     edge_memory_of_a_channel_under_a_flood_is_bounded: [memory stdio];
@@ -100,9 +100,8 @@ async fn p4_the_counter_counts_progress_with_a_token(b: Bench) {
     assert!(trace.all()[0].ends_with(" true"), "{:?}", trace.all());
 }
 
-/// Reports from inside the engine's own critical section: text is formatted by user code, and a wake of the transport
-/// would show. Under the lock it would deadlock; with a queue it would wake.
-async fn p4_progress_without_a_token_takes_no_lock_and_queues_nothing(b: Bench) {
+/// Nothing beyond the look at the token: no text is formatted, nothing is judged, counted or queued.
+async fn p4_progress_without_a_token_formats_and_queues_nothing(b: Bench) {
     let gate = Gate::new();
     let go = gate.clone();
     let seen = Trace::new();

@@ -169,7 +169,7 @@ fn endless(
         let flag = DropFlag::new(&trace, "dropped");
         let cleanup = async move {
             let _flag = flag;
-            pending().await
+            pending::<()>().await;
         };
         match bound {
             Some(bound) => cx.on_exit_within(bound, cleanup),
