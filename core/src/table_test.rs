@@ -12,5 +12,5 @@ pub(crate) fn assert_documented(source: &str, rendered: &str) {
         .skip(2) // heading and rule
         .flat_map(|line| [line, "\n"])
         .collect();
-    assert_eq!(rows, rendered, "the documented table is not what step() does; it should read:\n{rendered}");
+    assert!(rows == rendered, "the documented table is not what step() does; it should read:\n{rendered}");
 }

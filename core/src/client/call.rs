@@ -18,98 +18,37 @@
 //! | in state | input | next | effect |
 //! | --- | --- | --- | --- |
 //! | Queued r | Taken | InFlight r | - |
-//! | Queued r | Complete | Queued r | stray |
-//! | Queued r | Failed | Queued r | stray |
-//! | Queued r | Invalid | Queued r | stray |
-//! | Queued r | AsksInput | Queued r | stray |
-//! | Queued r | SendsState | Queued r | stray |
-//! | Queued r | Correctable | Queued r | stray |
-//! | Queued r | Progress | Queued r | stray |
-//! | Queued r | StaleProgress | Queued r | stray |
-//! | Queued r | Answered | Queued r | misuse |
+//! | Queued r | Complete, Failed, Invalid, AsksInput, SendsState, Correctable, Progress, StaleProgress | Queued r | stray |
+//! | Queued r | Answered, Corrected | Queued r | misuse |
 //! | Queued r | RetryDue | Queued r | - |
-//! | Queued r | Corrected | Queued r | misuse |
-//! | Queued r | Cancel | Done | withdraw, finish |
-//! | Queued r | Deadline | Done | withdraw, finish |
-//! | Queued r | Lost | Done | withdraw, finish |
-//! | InFlight r | Taken | InFlight r | misuse |
-//! | InFlight r | Complete | Done | finish |
-//! | InFlight r | Failed | Done | finish |
-//! | InFlight r | Invalid | Done | finish |
+//! | Queued r | Cancel, Deadline, Lost | Done | withdraw, finish |
+//! | InFlight r | Taken, Answered, Corrected | InFlight r | misuse |
+//! | InFlight r | Complete, Failed, Invalid, Lost | Done | finish |
 //! | InFlight r<8 | AsksInput | AwaitingInput r+1 | ask |
-//! | InFlight 8 | AsksInput | Done | finish: rounds exceeded |
+//! | InFlight 8 | AsksInput, SendsState | Done | finish: rounds exceeded |
 //! | InFlight r<8 | SendsState | BackingOff r+1 | pause |
-//! | InFlight 8 | SendsState | Done | finish: rounds exceeded |
 //! | InFlight r | Correctable | Correcting r | correct |
 //! | InFlight r 1 | Correctable | Done | finish |
 //! | InFlight r | Progress | InFlight r | pass on |
 //! | InFlight r | StaleProgress | InFlight r | stray |
-//! | InFlight r | Answered | InFlight r | misuse |
 //! | InFlight r | RetryDue | InFlight r | - |
-//! | InFlight r | Corrected | InFlight r | misuse |
-//! | InFlight r | Cancel | Done | abandon, finish |
-//! | InFlight r | Deadline | Done | abandon, finish |
-//! | InFlight r | Lost | Done | finish |
-//! | AwaitingInput r | Taken | AwaitingInput r | misuse |
-//! | AwaitingInput r | Complete | AwaitingInput r | stray |
-//! | AwaitingInput r | Failed | AwaitingInput r | stray |
-//! | AwaitingInput r | Invalid | AwaitingInput r | stray |
-//! | AwaitingInput r | AsksInput | AwaitingInput r | stray |
-//! | AwaitingInput r | SendsState | AwaitingInput r | stray |
-//! | AwaitingInput r | Correctable | AwaitingInput r | stray |
-//! | AwaitingInput r | Progress | AwaitingInput r | stray |
-//! | AwaitingInput r | StaleProgress | AwaitingInput r | stray |
+//! | InFlight r | Cancel, Deadline | Done | abandon, finish |
+//! | AwaitingInput r | Taken, Corrected | AwaitingInput r | misuse |
+//! | AwaitingInput r | Complete, Failed, Invalid, AsksInput, SendsState, Correctable, Progress, StaleProgress | AwaitingInput r | stray |
 //! | AwaitingInput r | Answered | Queued r | send |
 //! | AwaitingInput r | RetryDue | AwaitingInput r | - |
-//! | AwaitingInput r | Corrected | AwaitingInput r | misuse |
-//! | AwaitingInput r | Cancel | Done | finish |
-//! | AwaitingInput r | Deadline | Done | finish |
-//! | AwaitingInput r | Lost | Done | finish |
-//! | BackingOff r | Taken | BackingOff r | misuse |
-//! | BackingOff r | Complete | BackingOff r | stray |
-//! | BackingOff r | Failed | BackingOff r | stray |
-//! | BackingOff r | Invalid | BackingOff r | stray |
-//! | BackingOff r | AsksInput | BackingOff r | stray |
-//! | BackingOff r | SendsState | BackingOff r | stray |
-//! | BackingOff r | Correctable | BackingOff r | stray |
-//! | BackingOff r | Progress | BackingOff r | stray |
-//! | BackingOff r | StaleProgress | BackingOff r | stray |
-//! | BackingOff r | Answered | BackingOff r | misuse |
+//! | AwaitingInput r | Cancel, Deadline, Lost | Done | finish |
+//! | BackingOff r | Taken, Answered, Corrected | BackingOff r | misuse |
+//! | BackingOff r | Complete, Failed, Invalid, AsksInput, SendsState, Correctable, Progress, StaleProgress | BackingOff r | stray |
 //! | BackingOff r | RetryDue | Queued r | send |
-//! | BackingOff r | Corrected | BackingOff r | misuse |
-//! | BackingOff r | Cancel | Done | finish |
-//! | BackingOff r | Deadline | Done | finish |
-//! | BackingOff r | Lost | Done | finish |
-//! | Correcting r | Taken | Correcting r | misuse |
-//! | Correcting r | Complete | Correcting r | stray |
-//! | Correcting r | Failed | Correcting r | stray |
-//! | Correcting r | Invalid | Correcting r | stray |
-//! | Correcting r | AsksInput | Correcting r | stray |
-//! | Correcting r | SendsState | Correcting r | stray |
-//! | Correcting r | Correctable | Correcting r | stray |
-//! | Correcting r | Progress | Correcting r | stray |
-//! | Correcting r | StaleProgress | Correcting r | stray |
-//! | Correcting r | Answered | Correcting r | misuse |
+//! | BackingOff r | Cancel, Deadline, Lost | Done | finish |
+//! | Correcting r | Taken, Answered | Correcting r | misuse |
+//! | Correcting r | Complete, Failed, Invalid, AsksInput, SendsState, Correctable, Progress, StaleProgress | Correcting r | stray |
 //! | Correcting r | RetryDue | Correcting r | - |
 //! | Correcting r | Corrected | Queued r 1 | send |
-//! | Correcting r | Cancel | Done | finish |
-//! | Correcting r | Deadline | Done | finish |
-//! | Correcting r | Lost | Done | finish |
-//! | Done | Taken | Done | misuse |
-//! | Done | Complete | Done | - |
-//! | Done | Failed | Done | - |
-//! | Done | Invalid | Done | - |
-//! | Done | AsksInput | Done | - |
-//! | Done | SendsState | Done | - |
-//! | Done | Correctable | Done | - |
-//! | Done | Progress | Done | - |
-//! | Done | StaleProgress | Done | - |
-//! | Done | Answered | Done | misuse |
-//! | Done | RetryDue | Done | - |
-//! | Done | Corrected | Done | misuse |
-//! | Done | Cancel | Done | misuse |
-//! | Done | Deadline | Done | - |
-//! | Done | Lost | Done | - |
+//! | Correcting r | Cancel, Deadline, Lost | Done | finish |
+//! | Done | Taken, Answered, Corrected, Cancel | Done | misuse |
+//! | Done | Complete, Failed, Invalid, AsksInput, SendsState, Correctable, Progress, StaleProgress, RetryDue, Deadline, Lost | Done | - |
 //!
 //! <!-- end -->
 

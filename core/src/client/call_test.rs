@@ -83,45 +83,55 @@ fn effect(effect: Effect) -> &'static str {
     }
 }
 
-/// The rows of one kind of state: those in which round or correction change nothing are one row.
+/// From, to, effect.
+type Row = (String, String, &'static str);
+
+/// The rows of one kind of state. Inputs that do the same share a row; round and correction are named where
+/// they make a difference.
 fn rows(kind: &str) -> String {
     let states: Vec<State> = reachable().into_iter().filter(|state| name(*state) == kind).collect();
-    let mut out = String::new();
+    let mut rows: Vec<(Row, Vec<String>)> = Vec::new();
     for input in INPUTS {
         let mut seen = BTreeSet::new();
         for state in &states {
-            let (next, what) = step(*state, input);
-            let (from, to) = match (count(*state), count(next)) {
-                (None, _) => (name(*state).to_string(), name(next).to_string()),
-                (Some(from), to) => {
-                    let asks = matches!(input, Input::AsksInput | Input::SendsState) && kind == "InFlight";
-                    let round = match (asks, from.round) {
-                        (true, MAX_ROUNDS) => "8",
-                        (true, _) => "r<8",
-                        (false, _) => "r",
-                    };
-                    let used = if input == Input::Correctable && kind == "InFlight" && from.corrected {
-                        " 1"
-                    } else {
-                        ""
-                    };
-                    let to = to.map_or_else(
-                        || name(next).to_string(),
-                        |to| {
-                            let round = if to.round > from.round { "r+1" } else { "r" };
-                            let used = if to.corrected && !from.corrected { " 1" } else { "" };
-                            format!("{} {round}{used}", name(next))
-                        },
-                    );
-                    (format!("{} {round}{used}", name(*state)), to)
-                }
-            };
+            let (from, to, what) = row(kind, *state, input);
             if seen.insert(from.clone()) {
-                out += &format!("//! | {from} | {input:?} | {to} | {} |\n", effect(what));
+                let row = (from, to, what);
+                match rows.iter_mut().find(|(known, _)| *known == row) {
+                    Some((_, inputs)) => inputs.push(format!("{input:?}")),
+                    None => rows.push((row, Vec::from([format!("{input:?}")]))),
+                }
             }
         }
     }
+    let mut out = String::new();
+    for ((from, to, what), inputs) in rows {
+        out += &format!("//! | {from} | {} | {to} | {what} |\n", inputs.join(", "));
+    }
     out
+}
+
+fn row(kind: &str, state: State, input: Input) -> Row {
+    let (next, what) = step(state, input);
+    let Some(from) = count(state) else {
+        return (name(state).to_string(), name(next).to_string(), effect(what));
+    };
+    let asks = matches!(input, Input::AsksInput | Input::SendsState) && kind == "InFlight";
+    let round = match (asks, from.round) {
+        (true, MAX_ROUNDS) => "8",
+        (true, _) => "r<8",
+        (false, _) => "r",
+    };
+    let used = if input == Input::Correctable && kind == "InFlight" && from.corrected { " 1" } else { "" };
+    let to = count(next).map_or_else(
+        || name(next).to_string(),
+        |to| {
+            let round = if to.round > from.round { "r+1" } else { "r" };
+            let used = if to.corrected && !from.corrected { " 1" } else { "" };
+            format!("{} {round}{used}", name(next))
+        },
+    );
+    (format!("{} {round}{used}", name(state)), to, effect(what))
 }
 
 #[test]

@@ -1,91 +1,71 @@
 //! The container around the table: ids, streams, deadlines, limits.
 
-use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
-use alloc::string::ToString;
+use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::call::{Count, Effect, Input, State, step};
-use super::config::{Abandon, ClientConfig, Routing};
+use super::config::{ClientConfig, Routing};
 use super::deadline::{ClientDeadline, Deadlines, Timer, Why};
-use super::event::{
-    Answer, ClientEvent, ClientKind, ClientTransmit, InputAnswer, Outcome, PeerError, Question, StreamId,
-    Timeout,
-};
+use super::event::{ClientEvent, InputAnswer, Outcome, StreamId, Timeout};
 use super::ids::Issued;
-use super::render::{self, Retry};
+use super::outgoing::Outgoing;
+use super::render::Retry;
 use super::spec::{CallSpec, Refused};
-use crate::code::wire;
-use crate::id::{CallId, ProgressToken, RequestId};
-use crate::limits::{MAX_WAITING_PROGRESS, retry_pause};
+use crate::id::CallId;
+use crate::limits::retry_pause;
 use crate::misuse::Misuse;
 use crate::slab::{Key, Slab};
 use crate::time::{Mono, Now};
 use crate::timers::Timers;
 use crate::violation::{PeerViolation, Waiting};
 use crate::wire::params::is_object;
-use crate::wire::{Envelope, ErrorHead, Message, Params, Response, ResultHead, write};
+use crate::wire::{Envelope, Message, write};
 
 /// The client's half of a connection. See the [module](super).
 #[derive(Debug)]
 pub struct Client {
-    config: Arc<ClientConfig>,
-    calls: Slab<Call>,
-    ids: Issued,
+    pub(super) config: Arc<ClientConfig>,
+    pub(super) calls: Slab<Call>,
+    pub(super) ids: Issued,
     timers: Timers<Timer>,
-    out: Outgoing,
-    events: VecDeque<ClientEvent>,
+    pub(super) out: Outgoing,
+    pub(super) events: VecDeque<ClientEvent>,
     /// Events taken so far: the place of an event is counted from the first ever.
-    taken: u64,
+    pub(super) taken: u64,
     /// Ends of calls among `events`.
     ends: usize,
     violations: Waiting,
-    clock: Mono,
+    pub(super) clock: Mono,
     closed: bool,
 }
 
 /// One logical call.
 #[derive(Debug)]
-struct Call {
-    state: State,
-    spec: CallSpec,
-    retry: Option<Retry>,
+pub(super) struct Call {
+    pub(super) state: State,
+    pub(super) spec: CallSpec,
+    pub(super) retry: Option<Retry>,
     /// The id of the attempt that is queued or in flight.
-    attempt: Option<i64>,
+    pub(super) attempt: Option<i64>,
     /// Which of the configured revisions the attempt is made under.
-    revision: u8,
-    deadlines: Deadlines,
-    last_progress: Option<f64>,
+    pub(super) revision: u8,
+    pub(super) deadlines: Deadlines,
+    pub(super) last_progress: Option<f64>,
     /// Progress events that wait for the application, and where the newest of this attempt is.
-    waiting: usize,
-    newest: Option<u64>,
+    pub(super) waiting: usize,
+    pub(super) newest: Option<u64>,
 }
 
 impl Call {
     /// The bytes that its attempt adds to those of the engine.
-    fn weight(&self) -> usize {
+    pub(super) fn weight(&self) -> usize {
         let retry = self
             .retry
             .as_ref()
             .map_or(0, |retry| retry.responses.len() + retry.state.as_deref().map_or(0, str::len));
         self.spec.members.len() + self.spec.meta.len() + retry
     }
-}
-
-/// What waits to be sent.
-#[derive(Debug, Default)]
-struct Outgoing {
-    /// Attempts that were abandoned in flight, by id, and the reason to give. Sent before everything else.
-    abandoned: BTreeMap<i64, Option<Box<str>>>,
-    /// The same in order. May name some whose stream has gone, or that were sent without being announced.
-    farewells: VecDeque<i64>,
-    /// Attempts in order. May name some that were withdrawn.
-    attempts: VecDeque<i64>,
-    /// Attempts that are really queued.
-    queued: usize,
-    /// Bytes of their params.
-    bytes: usize,
 }
 
 impl Client {
@@ -317,57 +297,6 @@ impl Client {
 
     // Out.
 
-    /// A stream on which something can be sent. With a stream per request each is named once for each message,
-    /// whatever becomes of the others; those to be abandoned come first.
-    pub fn poll_ready_stream(&mut self) -> Option<StreamId> {
-        if self.config.routing == Routing::Shared {
-            return self.has_output().then_some(StreamId::SHARED);
-        }
-        while let Some(id) = self.out.farewells.pop_front() {
-            if self.out.abandoned.contains_key(&id) {
-                return Some(stream_of(id));
-            }
-        }
-        loop {
-            let id = self.out.attempts.pop_front()?;
-            if self.queued(id).is_some() {
-                return Some(stream_of(id));
-            }
-        }
-    }
-
-    /// Appends the next message of a stream to `out`, without a line end. Cancellations come first.
-    pub fn poll_transmit(&mut self, stream: StreamId, out: &mut Vec<u8>) -> Option<ClientTransmit> {
-        let shared = self.config.routing == Routing::Shared;
-        if shared != (stream == StreamId::SHARED) {
-            return None;
-        }
-        let named = i64::try_from(stream.0).ok()?;
-        if !self.out.abandoned.is_empty()
-            && let Some(transmit) = self.farewell(shared, named, out)
-        {
-            return Some(transmit);
-        }
-        let (id, at) = if shared {
-            loop {
-                let id = self.out.attempts.pop_front()?;
-                if let Some(at) = self.queued(id) {
-                    break (id, at);
-                }
-            }
-        } else {
-            (named, self.queued(named)?)
-        };
-        let call = self.calls.get_mut(at)?;
-        let revision = self.config.revisions.get(usize::from(call.revision))?;
-        render::request(out, id, &call.spec, revision, call.retry.as_ref());
-        call.state = step(call.state, Input::Taken).0;
-        self.out.queued -= 1;
-        self.out.bytes -= call.weight();
-        let last = !shared && self.config.abandon == Abandon::CloseStream;
-        Some(ClientTransmit { kind: ClientKind::Request(call_id(at)), last })
-    }
-
     /// The next event.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
         let event = self.events.pop_front()?;
@@ -397,89 +326,18 @@ impl Client {
         self.clock = self.clock.max(now.mono);
     }
 
-    fn violation(&mut self, violation: PeerViolation) {
+    pub(super) fn violation(&mut self, violation: PeerViolation) {
         if self.violations.may_wait() {
             self.events.push_back(ClientEvent::Violation(violation));
         }
     }
 
-    /// The call whose attempt `id` is queued.
-    fn queued(&self, id: i64) -> Option<Key> {
-        let at = self.ids.owner(id)?;
-        matches!(self.calls.get(at)?.state, State::Queued(_)).then_some(at)
-    }
-
-    /// What there is to say about an abandoned attempt: the first of all, or that of the stream `named`.
-    fn farewell(&mut self, shared: bool, named: i64, out: &mut Vec<u8>) -> Option<ClientTransmit> {
-        let (id, reason) = if shared {
-            loop {
-                let id = self.out.farewells.pop_front()?;
-                if let Some(reason) = self.out.abandoned.remove(&id) {
-                    break (id, reason);
-                }
-            }
-        } else {
-            (named, self.out.abandoned.remove(&named)?)
-        };
-        let kind = match self.config.abandon {
-            Abandon::Notify => {
-                render::cancelled(out, id, reason.as_deref());
-                ClientKind::Notification
-            }
-            Abandon::CloseStream => ClientKind::CloseStream,
-        };
-        Some(ClientTransmit { kind, last: !shared })
-    }
-
-    fn abandon(&mut self, id: i64, reason: Option<&str>) {
-        if self.out.farewells.len() >= self.out.abandoned.len() * 2 + 64 {
-            let abandoned = &self.out.abandoned;
-            self.out.farewells.retain(|id| abandoned.contains_key(id));
-        }
-        self.out.abandoned.insert(id, reason.map(Into::into));
-        self.out.farewells.push_back(id);
-    }
-
-    /// Queues an attempt: a new id, the deadlines running.
-    fn send(&mut self, at: Key) {
-        if self.out.attempts.len() >= self.out.queued * 2 + 64 {
-            let (ids, calls) = (&self.ids, &self.calls);
-            self.out.attempts.retain(|id| {
-                let owner = ids.owner(*id).and_then(|at| calls.get(at));
-                owner.is_some_and(|call| matches!(call.state, State::Queued(_)))
-            });
-        }
-        let Some(call) = self.calls.get_mut(at) else {
-            return;
-        };
-        let id = self.ids.issue(at);
-        self.out.attempts.push_back(id);
-        self.out.queued += 1;
-        self.out.bytes += call.weight();
-        call.attempt = Some(id);
-        call.last_progress = None;
-        call.newest = None;
-        let idle = call.spec.idle.map(|idle| self.clock + idle);
-        call.deadlines.idle = idle;
-        let mut total = None;
-        if call.deadlines.total.is_none() {
-            total = call.deadlines.total_left.take().map(|left| self.clock + left);
-            call.deadlines.total = total;
-        }
-        if let Some(idle) = idle {
-            self.arm(idle, Timer { call: at, why: Why::Idle });
-        }
-        if let Some(total) = total {
-            self.arm(total, Timer { call: at, why: Why::Total });
-        }
-    }
-
-    fn arm(&mut self, due: Mono, timer: Timer) {
+    pub(super) fn arm(&mut self, due: Mono, timer: Timer) {
         let calls = &self.calls;
         self.timers.arm(due, timer, |at, timer| live(calls, at, timer));
     }
 
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         let calls = &self.calls;
         self.timers.settle(|at, timer| live(calls, at, timer));
     }
@@ -488,7 +346,7 @@ impl Client {
         self.apply_with(at, Input::Deadline, Some("timed out"), |_| Outcome::TimedOut(which));
     }
 
-    fn apply(&mut self, at: Key, input: Input, outcome: impl FnOnce(&mut Call) -> Outcome) {
+    pub(super) fn apply(&mut self, at: Key, input: Input, outcome: impl FnOnce(&mut Call) -> Outcome) {
         self.apply_with(at, input, None, outcome);
     }
 
@@ -563,196 +421,6 @@ impl Client {
         self.timers.clear();
         self.out = Outgoing::default();
     }
-
-    /// The call that a response or progress for the attempt `id` on `stream` belongs to.
-    fn owner(&self, stream: StreamId, id: i64) -> Result<Key, Option<PeerViolation>> {
-        if self.config.routing == Routing::PerRequest
-            && (stream == StreamId::SHARED || stream_of(id) != stream)
-        {
-            return Err(Some(PeerViolation::WrongStream));
-        }
-        // What comes late for something that is over is dropped silently.
-        let late = self.ids.was_issued(id);
-        self.ids.owner(id).ok_or((!late).then_some(PeerViolation::UnknownResponse))
-    }
-
-    fn response(&mut self, stream: StreamId, line: &str, response: Response<'_>) {
-        let id = match response.id {
-            Some(RequestId::Int(id)) => id,
-            Some(RequestId::Str(_)) | None => return self.violation(PeerViolation::UnknownResponse),
-        };
-        let at = match self.owner(stream, id) {
-            Ok(at) => at,
-            Err(violation) => {
-                return violation.into_iter().for_each(|violation| self.violation(violation));
-            }
-        };
-        match response.outcome {
-            Ok(result) => self.result(at, line, &result),
-            Err(error) => self.error(at, &error),
-        }
-    }
-
-    fn result(&mut self, at: Key, line: &str, result: &ResultHead<'_>) {
-        let bad =
-            |this: &mut Self, violation| this.apply(at, Input::Invalid, |_| Outcome::BadPeer(violation));
-        if !result.well_formed {
-            return bad(self, PeerViolation::MalformedResult);
-        }
-        match result.result_type.as_deref() {
-            None | Some("complete") => {
-                self.apply(at, Input::Complete, |call| {
-                    // The call is over, so its members are of no more use.
-                    Outcome::Complete(Answer::keep(line, core::mem::take(&mut call.spec.members)))
-                });
-            }
-            Some("input_required") => self.input_required(at, result),
-            Some(_) => bad(self, PeerViolation::UnknownResultType),
-        }
-    }
-
-    fn input_required(&mut self, at: Key, result: &ResultHead<'_>) {
-        let bad =
-            |this: &mut Self, violation| this.apply(at, Input::Invalid, |_| Outcome::BadPeer(violation));
-        let Some(call) = self.calls.get(at) else { return };
-        if !matches!(&*call.spec.method, "tools/call" | "prompts/get" | "resources/read") {
-            return bad(self, PeerViolation::InputNotAllowed);
-        }
-        if result.input_requests.is_none() && result.request_state.is_none() {
-            return bad(self, PeerViolation::InputWithoutContent);
-        }
-        let questions = match result.input_requests.map(|raw| questions(raw.get())) {
-            Some(Some(questions)) if questions.is_empty() && result.request_state.is_none() => {
-                return bad(self, PeerViolation::InputWithoutContent);
-            }
-            Some(Some(questions)) => questions,
-            Some(None) => return bad(self, PeerViolation::MalformedResult),
-            None => Vec::new(),
-        };
-        let input = if questions.is_empty() { Input::SendsState } else { Input::AsksInput };
-        self.apply(at, input, |_| Outcome::Closed);
-        let clock = self.clock;
-        let Some(call) = self.calls.get_mut(at) else {
-            return;
-        };
-        let round = match call.state {
-            State::AwaitingInput(count) | State::BackingOff(count) => count.round,
-            State::Queued(_) | State::InFlight(_) | State::Correcting(_) | State::Done => return,
-        };
-        // The attempt is over; the next has an id of its own.
-        if let Some(id) = call.attempt.take() {
-            self.ids.retire(id);
-        }
-        let state = result.request_state.as_deref().map(Into::into);
-        call.retry = Some(Retry { responses: Vec::new(), state });
-        if input == Input::AsksInput {
-            // The ball is ours: neither deadline runs while a person thinks.
-            call.deadlines.idle = None;
-            call.deadlines.total_left = call.deadlines.total.take().map(|total| total.since(clock));
-            self.events.push_back(ClientEvent::InputRequired { call: call_id(at), round, questions });
-        }
-        self.settle();
-    }
-
-    fn error(&mut self, at: Key, error: &ErrorHead<'_>) {
-        let outcome = |_: &mut Call| {
-            Outcome::Error(PeerError {
-                code: error.code,
-                message: error.message.to_string(),
-                data: error.data.map(|data| data.get().into()),
-            })
-        };
-        let next = (error.code == wire::UNSUPPORTED_VERSION).then(|| self.mutual(at, error)).flatten();
-        let Some(next) = next else {
-            return self.apply(at, Input::Failed, outcome);
-        };
-        self.apply(at, Input::Correctable, outcome);
-        let Some(call) = self.calls.get_mut(at) else {
-            return;
-        };
-        if matches!(call.state, State::Correcting(_)) {
-            call.revision = next;
-            if let Some(id) = call.attempt.take() {
-                self.ids.retire(id);
-            }
-            self.apply(at, Input::Corrected, |_| Outcome::Closed);
-        }
-    }
-
-    /// The first of our revisions that the server supports and that this attempt was not made under.
-    fn mutual(&self, at: Key, error: &ErrorHead<'_>) -> Option<u8> {
-        #[derive(serde::Deserialize)]
-        struct Data<'a> {
-            #[serde(borrow)]
-            supported: Vec<alloc::borrow::Cow<'a, str>>,
-        }
-        let data: Data<'_> = serde_json::from_str(error.data?.get()).ok()?;
-        let tried = self.calls.get(at)?.revision;
-        let supported = |version: &str| data.supported.iter().any(|supported| supported == version);
-        let next = self
-            .config
-            .revisions
-            .iter()
-            .enumerate()
-            .find(|(n, revision)| *n != usize::from(tried) && supported(&revision.version));
-        next.and_then(|(n, _)| u8::try_from(n).ok())
-    }
-
-    fn progress(&mut self, stream: StreamId, params: &Params<'_>) {
-        let (Some(token), Some(progress)) = (&params.progress_token, params.progress) else {
-            return self.violation(PeerViolation::MalformedProgress);
-        };
-        let ProgressToken::Int(id) = token else {
-            return self.violation(PeerViolation::UnknownToken);
-        };
-        let at = match self.owner(stream, *id) {
-            Ok(at) => at,
-            Err(None) => return,
-            Err(Some(PeerViolation::WrongStream)) => return self.violation(PeerViolation::WrongStream),
-            Err(Some(_)) => return self.violation(PeerViolation::UnknownToken),
-        };
-        let clock = self.clock;
-        let Some(call) = self.calls.get_mut(at) else {
-            return;
-        };
-        if !call.spec.progress || !matches!(call.state, State::InFlight(_)) {
-            return self.violation(PeerViolation::UnknownToken);
-        }
-        let rises = call.last_progress.is_none_or(|last| progress > last);
-        let input = if rises { Input::Progress } else { Input::StaleProgress };
-        let (state, effect) = step(call.state, input);
-        call.state = state;
-        if effect != Effect::PassOn {
-            return self.violation(PeerViolation::ProgressNotIncreasing);
-        }
-        call.last_progress = Some(progress);
-        // The timer armed earlier finds the deadline moved on and arms itself again.
-        call.deadlines.idle = call.spec.idle.map(|idle| clock + idle);
-        let message = params.message.as_ref().map(|message| (**message).into());
-        let event = ClientEvent::Progress { call: call_id(at), progress, total: params.total, message };
-        // Never in place of an earlier attempt's: what happened in between would come out of order.
-        let newest = call
-            .newest
-            .filter(|_| call.waiting >= MAX_WAITING_PROGRESS)
-            .and_then(|newest| usize::try_from(newest.checked_sub(self.taken)?).ok());
-        if let Some(place) = newest.and_then(|newest| self.events.get_mut(newest)) {
-            *place = event;
-        } else {
-            call.waiting += 1;
-            call.newest = Some(self.taken + self.events.len() as u64);
-            self.events.push_back(event);
-        }
-    }
-}
-
-/// The questions of a round, in order; `None` if they are not an object of objects.
-fn questions(raw: &str) -> Option<Vec<Question>> {
-    let requests: crate::model::InputRequests = serde_json::from_str(raw).ok()?;
-    let questions = requests.iter().map(|(key, request)| {
-        let request = serde_json::to_string(request).ok()?;
-        Some(Question { key: key.into(), request: request.into() })
-    });
-    questions.collect()
 }
 
 /// Whether an armed deadline is still wanted. An idle deadline is moved on with every progress; the entry
@@ -765,14 +433,10 @@ fn live(calls: &Slab<Call>, at: Mono, timer: Timer) -> bool {
     }
 }
 
-fn stream_of(id: i64) -> StreamId {
-    StreamId(u64::try_from(id).unwrap_or(0))
-}
-
 fn key(call: CallId) -> Key {
     (call.index, call.generation)
 }
 
-fn call_id((index, generation): Key) -> CallId {
+pub(super) fn call_id((index, generation): Key) -> CallId {
     CallId { index, generation }
 }

@@ -10,6 +10,8 @@ mod config;
 mod deadline;
 mod event;
 mod ids;
+mod incoming;
+mod outgoing;
 mod render;
 mod spec;
 

@@ -11,7 +11,8 @@ use sansio_mcp::id::ServingId;
 use sansio_mcp::misuse::Misuse;
 use sansio_mcp::server::{Progress, Reported, Request};
 
-use super::hub::{Assigned, ChannelId, Hub, Left};
+use super::channel::ChannelId;
+use super::hub::{Assigned, Hub, Left};
 use super::signal::Signal;
 use super::watch::moved;
 use super::work::contained;

@@ -6,7 +6,8 @@ use std::task::{Context, Poll};
 use sansio_mcp::time::Mono;
 use sansio_mcp::wire::{Envelope, Frame, Framer, Malformed};
 
-use super::hub::{ChannelId, Hub};
+use super::channel::ChannelId;
+use super::hub::Hub;
 use crate::lines::Port;
 
 /// One channel that all requests share. Dropping it ends the channel: everything running on it is cancelled,

@@ -7,20 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use sansio_mcp::admission::{Admission, Cancelled, ChannelKey, Grant, LaneKey, Passed, State, TicketId};
+use sansio_mcp::admission::{Admission, TicketId};
 use sansio_mcp::id::ServingId;
-use sansio_mcp::misuse::Misuse;
-use sansio_mcp::server::{
-    EncodeError, ErrorReply, Exchange, Method, Progress, Reported, Request, Server, ServerConfig,
-    ServerEvent, Stopped,
-};
+use sansio_mcp::server::{Exchange, Request, Server, ServerConfig};
 use sansio_mcp::time::{Mono, Now};
 use serde_json::value::RawValue;
 
+use super::channel::{Channel, ChannelId, Port};
 use super::signal::Signal;
 use super::watch::Note;
 use crate::clock::Clock;
-use crate::server::Reply;
 
 pub(crate) struct Hub {
     state: Mutex<HubState>,
@@ -31,73 +27,36 @@ pub(crate) struct Hub {
 
 pub(crate) struct HubState {
     pub(crate) admission: Admission,
-    channels: Vec<Option<Channel>>,
+    pub(super) channels: Vec<Option<Channel>>,
     /// Indices of `channels` that are free, and how often each was used.
-    free: Vec<u32>,
-    generation: u32,
+    pub(super) free: Vec<u32>,
+    pub(super) generation: u32,
     /// Whose ticket it is, by the ticket's index.
-    tickets: Vec<Option<(TicketId, ChannelId, ServingId)>>,
+    pub(super) tickets: Vec<Option<(TicketId, ChannelId, ServingId)>>,
     pub(crate) inbox: VecDeque<Dispatch>,
     /// Channels that are not read until the driver has begun what is in the inbox.
-    paused: Vec<ChannelId>,
+    pub(super) paused: Vec<ChannelId>,
     pub(crate) driver: Option<Waker>,
     /// Engines and connections.
-    handles: usize,
+    pub(super) handles: usize,
     pub(crate) closing: bool,
     /// Tells what is to hear of it that `closing` was set.
     pub(crate) ending: Arc<Signal>,
     /// Works handed to the driver that are not over.
     pub(crate) works: usize,
-    wakes: Vec<Waker>,
-    notes: Vec<Note>,
+    pub(super) wakes: Vec<Waker>,
+    pub(super) notes: Vec<Note>,
     /// Signals that nobody holds any more, for reuse.
-    spare_signals: Vec<Arc<Signal>>,
+    pub(super) spare_signals: Vec<Arc<Signal>>,
 }
 
 /// Signals kept for reuse.
-const SPARE_SIGNALS: usize = 256;
-
-/// A channel's place; never mistaken for a later channel's.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct ChannelId {
-    index: u32,
-    generation: u32,
-}
-
-impl ChannelId {
-    fn key(self) -> ChannelKey {
-        ChannelKey(u64::from(self.generation) << 32 | u64::from(self.index))
-    }
-}
-
-struct Channel {
-    generation: u32,
-    port: Port,
-    writer: Option<Waker>,
-    held: bool,
-    /// It was told not to read, and has not been told otherwise.
-    paused: bool,
-    /// What is known of each request, by its serving's index.
-    requests: Vec<Option<Entry>>,
-}
-
-enum Port {
-    Shared(Box<Server>),
-    Single(Box<Exchange>),
-}
-
-struct Entry {
-    serving: ServingId,
-    ticket: Option<TicketId>,
-    request: Arc<Request>,
-    /// Once it is dispatched.
-    signal: Option<Arc<Signal>>,
-}
+pub(super) const SPARE_SIGNALS: usize = 256;
 
 /// A request whose gate is open.
 pub(crate) struct Dispatch {
-    channel: ChannelId,
-    serving: ServingId,
+    pub(super) channel: ChannelId,
+    pub(super) serving: ServingId,
 }
 
 /// Everything a work needs to know of its request.
@@ -128,48 +87,6 @@ pub struct Facts {
     pub channels: usize,
     /// Reports of progress that were not sent, since the start: not increasing, out of range, not a number.
     pub refused_progress: u64,
-}
-
-impl Port {
-    fn poll_event(&mut self) -> Option<ServerEvent> {
-        match self {
-            Self::Shared(server) => server.poll_event(),
-            Self::Single(exchange) => exchange.poll_event(),
-        }
-    }
-
-    /// Hands a reply over. The error: the request is over, nobody waits for one. Inside, why the reply could not
-    /// be encoded, when an error was handed over in its place.
-    fn respond(&mut self, serving: ServingId, reply: &Reply) -> Result<Option<EncodeError>, Misuse> {
-        match reply {
-            Reply::Answer(answer) => {
-                let done = match self {
-                    Self::Shared(server) => server.respond(serving, answer),
-                    Self::Single(exchange) => exchange.respond(answer),
-                };
-                done.map(Result::err)
-            }
-            Reply::Error(failure) => {
-                let error = ErrorReply {
-                    code: failure.code,
-                    message: &failure.message,
-                    data: failure.data.as_ref().map(sansio_mcp::model::RawJson::as_raw),
-                };
-                let done = match self {
-                    Self::Shared(server) => server.refuse(serving, failure.status, &error),
-                    Self::Single(exchange) => exchange.refuse(failure.status, &error),
-                };
-                done.map(|()| None)
-            }
-        }
-    }
-
-    fn is_congested(&self) -> bool {
-        match self {
-            Self::Shared(server) => server.is_congested(),
-            Self::Single(_) => false,
-        }
-    }
 }
 
 impl Hub {
@@ -320,7 +237,7 @@ impl HubState {
         ChannelId { index, generation }
     }
 
-    fn channel(&mut self, id: ChannelId) -> Option<&mut Channel> {
+    pub(super) fn channel(&mut self, id: ChannelId) -> Option<&mut Channel> {
         let channel = self.channels.get_mut(id.index as usize)?.as_mut()?;
         (channel.generation == id.generation).then_some(channel)
     }
@@ -412,7 +329,7 @@ impl HubState {
     }
 
     /// The driver has begun everything: channels may be read again.
-    fn resume(&mut self) {
+    pub(super) fn resume(&mut self) {
         for id in std::mem::take(&mut self.paused) {
             // One that left no waker yet hears of it when it does.
             if let Some(channel) = self.channel(id).filter(|channel| channel.paused)
@@ -462,240 +379,9 @@ impl HubState {
         (count, last)
     }
 
-    // What works do.
-
-    /// The next request whose gate is open, made ready to run.
-    pub(crate) fn take_dispatch(&mut self) -> Option<Assigned> {
-        loop {
-            let Some(Dispatch { channel, serving }) = self.inbox.pop_front() else {
-                self.resume();
-                return None;
-            };
-            let Some(entry) = self.entry(channel, serving) else { continue };
-            if entry.signal.is_some() {
-                continue;
-            }
-            let request = Arc::clone(&entry.request);
-            let ticket = entry.ticket;
-            let signal = self.spare_signals.pop().unwrap_or_default();
-            if let Some(entry) = self.entry(channel, serving) {
-                entry.signal = Some(Arc::clone(&signal));
-            }
-            self.works += 1;
-            return Some(Assigned { channel, serving, ticket, request, signal });
-        }
-    }
-
-    /// What a work that is over leaves serves the next.
-    pub(crate) fn reclaim(&mut self, left: Left) {
-        if self.spare_signals.len() < SPARE_SIGNALS {
-            self.spare_signals.push(left.signal);
-        }
-        if let Some(Port::Shared(server)) = self.channel(left.channel).map(|channel| &mut channel.port) {
-            server.reclaim(left.request);
-        }
-    }
-
-    pub(crate) fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Passed {
-        let passed = self.admission.pass(ticket, lane);
-        self.grants();
-        // A ticket that is over belongs to a work that is being stopped: it waits for that.
-        passed.unwrap_or(Passed::Waits)
-    }
-
-    /// Hands a reply over; false if the request is over and nobody waits for one.
-    pub(crate) fn respond(&mut self, channel: ChannelId, serving: ServingId, reply: &Reply) -> bool {
-        let Some(at) = self.channel(channel) else { return false };
-        let handed = at.port.respond(serving, reply);
-        if let Some(place) = at.requests.get_mut(serving.index() as usize)
-            && place.as_ref().is_some_and(|entry| entry.serving == serving)
-        {
-            *place = None;
-        }
-        let writer = at.writer.take();
-        self.wakes.extend(writer);
-        self.congestion(channel);
-        let Ok(fault) = handed else { return false };
-        self.notes.extend(fault.map(Note::NotEncoded));
-        true
-    }
-
-    pub(crate) fn progress(
-        &mut self,
-        channel: ChannelId,
-        serving: ServingId,
-        report: &Progress<'_>,
-    ) -> Result<Reported, Misuse> {
-        let at = self.channel(channel).ok_or(Misuse::Over)?;
-        let reported = match &mut at.port {
-            Port::Shared(server) => server.progress(serving, report),
-            Port::Single(exchange) => exchange.progress(report),
-        };
-        let writer = at.writer.take();
-        self.wakes.extend(writer);
-        self.congestion(channel);
-        reported
-    }
-
-    /// A work is over, however.
-    pub(crate) fn finish(&mut self, ticket: Option<TicketId>) {
-        self.works -= 1;
-        if let Some(ticket) = ticket {
-            match self.admission.state(ticket) {
-                Some(State::AtGate) => self.admission.refuse(ticket).unwrap_or_default(),
-                Some(State::Running | State::Draining) => self.admission.finish(ticket).unwrap_or_default(),
-                Some(_) => {
-                    self.admission.cancel(ticket);
-                }
-                None => {}
-            }
-            self.forget(ticket);
-            self.grants();
-        }
-        if self.closing && self.works == 0 {
-            self.wake_driver();
-        }
-    }
-
-    // Below: how.
-
-    fn entry(&mut self, channel: ChannelId, serving: ServingId) -> Option<&mut Entry> {
-        let entry = self.channel(channel)?.requests.get_mut(serving.index() as usize)?.as_mut()?;
-        (entry.serving == serving).then_some(entry)
-    }
-
-    fn forget(&mut self, ticket: TicketId) {
-        if let Some(place) = self.tickets.get_mut(ticket.index())
-            && place.is_some_and(|(known, ..)| known == ticket)
-        {
-            *place = None;
-        }
-    }
-
-    /// Does what the events of a channel ask for.
-    fn settle(&mut self, id: ChannelId) {
-        while let Some(event) = self.channel(id).and_then(|channel| channel.port.poll_event()) {
-            match event {
-                ServerEvent::Request { serving, request } => self.request(id, serving, request),
-                ServerEvent::Stopped { serving, why } => self.stopped(id, serving, why),
-                ServerEvent::Violation(violation) => self.notes.push(Note::Violation(violation)),
-                _ => {}
-            }
-        }
-        self.congestion(id);
-    }
-
-    fn request(&mut self, id: ChannelId, serving: ServingId, request: Arc<Request>) {
-        if self.closing {
-            // Nobody will run it.
-            self.respond(id, serving, &Reply::dropped());
-            return;
-        }
-        let tracked = *request.method() != Method::ToolsList;
-        let (ticket, open) = if tracked {
-            if let Ok(entered) = self.admission.enter(id.key()) {
-                (Some(entered.ticket), entered.at_gate)
-            } else {
-                self.notes.push(Note::Busy(request));
-                return self.busy(id, serving);
-            }
-        } else {
-            (None, true)
-        };
-        if let Some(ticket) = ticket {
-            place(&mut self.tickets, ticket.index(), (ticket, id, serving));
-        }
-        if !open && Note::queued_is_wanted() {
-            self.notes.push(Note::Queued(Arc::clone(&request)));
-        }
-        let Some(channel) = self.channel(id) else { return };
-        let entry = Entry { serving, ticket, request, signal: None };
-        place(&mut channel.requests, serving.index() as usize, entry);
-        if open {
-            self.inbox.push_back(Dispatch { channel: id, serving });
-        }
-    }
-
-    fn busy(&mut self, id: ChannelId, serving: ServingId) {
-        let retry = self.admission.waiting().min(1_000) as u64 + 100;
-        let reply = crate::server::busy(retry);
-        self.respond(id, serving, &reply);
-    }
-
-    fn stopped(&mut self, id: ChannelId, serving: ServingId, why: Stopped) {
-        let place = self.channel(id).and_then(|channel| channel.requests.get_mut(serving.index() as usize));
-        let Some(entry) = place.filter(|place| place.as_ref().is_some_and(|entry| entry.serving == serving))
-        else {
-            return;
-        };
-        let Some(Entry { ticket, request, signal, .. }) = entry.take() else { return };
-        let mut started = ticket.is_none() && signal.is_some();
-        if let Some(ticket) = ticket {
-            match self.admission.cancel(ticket) {
-                Cancelled::NeverStarted | Cancelled::Nothing => {}
-                Cancelled::Stop => {
-                    debug_assert!(signal.is_some());
-                    started = true;
-                }
-            }
-            if signal.is_none() {
-                self.forget(ticket);
-            }
-        }
-        if let Some(signal) = signal {
-            self.wakes.extend(signal.stop());
-        }
-        self.notes.push(Note::Stopped { request, why, started });
-        self.grants();
-    }
-
-    fn grants(&mut self) {
-        while let Some(grant) = self.admission.poll_grant() {
-            let (ticket, opens) = match grant {
-                Grant::OpenGate(ticket) => (ticket, true),
-                Grant::Start(ticket) => (ticket, false),
-            };
-            let Some(Some((known, channel, serving))) = self.tickets.get(ticket.index()).copied() else {
-                continue;
-            };
-            debug_assert_eq!(known, ticket);
-            if opens {
-                self.inbox.push_back(Dispatch { channel, serving });
-            } else if let Some(signal) = self.entry(channel, serving).and_then(|entry| entry.signal.clone()) {
-                let waker = signal.grant();
-                self.wakes.extend(waker);
-            }
-        }
-    }
-
-    /// A channel whose reader is far behind gets no grants until it has caught up.
-    fn congestion(&mut self, id: ChannelId) {
-        let Some(channel) = self.channel(id) else { return };
-        let congested = channel.port.is_congested();
-        if congested == channel.held {
-            return;
-        }
-        channel.held = congested;
-        if congested {
-            self.admission.hold(id.key());
-        } else {
-            self.admission.release(id.key());
-            self.grants();
-        }
-    }
-
     /// The nearest deadline of a channel.
     pub(crate) fn timeout(&self, id: ChannelId) -> Option<Mono> {
         self.server(id)?.poll_timeout().map(sansio_mcp::server::Deadline::at)
-    }
-}
-
-fn place<T>(places: &mut Vec<Option<T>>, index: usize, value: T) {
-    if places.len() <= index {
-        places.resize_with(index + 1, || None);
-    }
-    if let Some(place) = places.get_mut(index) {
-        *place = Some(value);
     }
 }
 

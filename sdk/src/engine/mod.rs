@@ -1,9 +1,11 @@
 //! The engine: admission, handlers and channels of one process.
 
 mod call;
+mod channel;
 mod connection;
 mod driver;
 mod hub;
+mod requests;
 mod signal;
 mod watch;
 mod work;

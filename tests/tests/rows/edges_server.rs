@@ -310,7 +310,8 @@ async fn edge_25_progress_stays_with_its_request(b: Bench) {
     for id in 1..=3 {
         let own: Vec<&Value> = lines.iter().filter(|line| line["params"]["progressToken"] == id).collect();
         assert_eq!(own.len(), 20);
-        assert!(own.iter().all(|line| line["params"]["message"] == id));
+        let message = id.to_string();
+        assert!(own.iter().all(|line| line["params"]["message"] == message.as_str()));
         assert_eq!(text(response(&lines, id)), id.to_string());
     }
 }

@@ -1,0 +1,98 @@
+//! One channel: the protocol's half of it, and what is known of its requests.
+
+use std::sync::Arc;
+use std::task::Waker;
+
+use sansio_mcp::admission::{ChannelKey, TicketId};
+use sansio_mcp::id::ServingId;
+use sansio_mcp::misuse::Misuse;
+use sansio_mcp::server::{EncodeError, ErrorReply, Exchange, Request, Server, ServerEvent};
+
+use super::signal::Signal;
+use crate::server::Reply;
+
+/// A channel's place; never mistaken for a later channel's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ChannelId {
+    pub(super) index: u32,
+    pub(super) generation: u32,
+}
+
+impl ChannelId {
+    pub(super) fn key(self) -> ChannelKey {
+        ChannelKey(u64::from(self.generation) << 32 | u64::from(self.index))
+    }
+}
+
+/// A channel and what the engine knows of it.
+pub(super) struct Channel {
+    pub(super) generation: u32,
+    pub(super) port: Port,
+    pub(super) writer: Option<Waker>,
+    pub(super) held: bool,
+    /// It was told not to read, and has not been told otherwise.
+    pub(super) paused: bool,
+    /// What is known of each request, by its serving's index.
+    pub(super) requests: Vec<Option<Entry>>,
+}
+
+/// The protocol's half of a channel.
+pub(super) enum Port {
+    Shared(Box<Server>),
+    Single(Box<Exchange>),
+}
+
+/// What is known of a request that is not answered.
+pub(super) struct Entry {
+    pub(super) serving: ServingId,
+    pub(super) ticket: Option<TicketId>,
+    pub(super) request: Arc<Request>,
+    /// Once it is dispatched.
+    pub(super) signal: Option<Arc<Signal>>,
+}
+
+impl Port {
+    pub(super) fn poll_event(&mut self) -> Option<ServerEvent> {
+        match self {
+            Self::Shared(server) => server.poll_event(),
+            Self::Single(exchange) => exchange.poll_event(),
+        }
+    }
+
+    /// Hands a reply over. The error: the request is over, nobody waits for one. Inside, why the reply could not
+    /// be encoded, when an error was handed over in its place.
+    pub(super) fn respond(
+        &mut self,
+        serving: ServingId,
+        reply: &Reply,
+    ) -> Result<Option<EncodeError>, Misuse> {
+        match reply {
+            Reply::Answer(answer) => {
+                let done = match self {
+                    Self::Shared(server) => server.respond(serving, answer),
+                    Self::Single(exchange) => exchange.respond(answer),
+                };
+                done.map(Result::err)
+            }
+            Reply::Error(failure) => {
+                let error = ErrorReply {
+                    code: failure.code,
+                    message: &failure.message,
+                    data: failure.data.as_ref().map(sansio_mcp::model::RawJson::as_raw),
+                };
+                let done = match self {
+                    Self::Shared(server) => server.refuse(serving, failure.status, &error),
+                    Self::Single(exchange) => exchange.refuse(failure.status, &error),
+                };
+                done.map(|()| None)
+            }
+        }
+    }
+
+    pub(super) fn is_congested(&self) -> bool {
+        match self {
+            Self::Shared(server) => server.is_congested(),
+            Self::Single(_) => false,
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What becomes of requests: admission, dispatch, answers, stops.
+
+use std::sync::Arc;
+
+use sansio_mcp::admission::{Cancelled, Grant, LaneKey, Passed, State, TicketId};
+use sansio_mcp::id::ServingId;
+use sansio_mcp::misuse::Misuse;
+use sansio_mcp::server::{Method, Progress, Reported, Request, ServerEvent, Stopped};
+
+use super::channel::{ChannelId, Entry, Port};
+use super::hub::{Assigned, Dispatch, HubState, Left, SPARE_SIGNALS};
+use super::watch::Note;
+use crate::server::Reply;
+
+impl HubState {
+    // What works do.
+
+    /// The next request whose gate is open, made ready to run.
+    pub(crate) fn take_dispatch(&mut self) -> Option<Assigned> {
+        loop {
+            let Some(Dispatch { channel, serving }) = self.inbox.pop_front() else {
+                self.resume();
+                return None;
+            };
+            let Some(entry) = self.entry(channel, serving) else { continue };
+            if entry.signal.is_some() {
+                continue;
+            }
+            let request = Arc::clone(&entry.request);
+            let ticket = entry.ticket;
+            let signal = self.spare_signals.pop().unwrap_or_default();
+            if let Some(entry) = self.entry(channel, serving) {
+                entry.signal = Some(Arc::clone(&signal));
+            }
+            self.works += 1;
+            return Some(Assigned { channel, serving, ticket, request, signal });
+        }
+    }
+
+    /// What a work that is over leaves serves the next.
+    pub(crate) fn reclaim(&mut self, left: Left) {
+        if self.spare_signals.len() < SPARE_SIGNALS {
+            self.spare_signals.push(left.signal);
+        }
+        if let Some(Port::Shared(server)) = self.channel(left.channel).map(|channel| &mut channel.port) {
+            server.reclaim(left.request);
+        }
+    }
+
+    pub(crate) fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Passed {
+        let passed = self.admission.pass(ticket, lane);
+        self.grants();
+        // A ticket that is over belongs to a work that is being stopped: it waits for that.
+        passed.unwrap_or(Passed::Waits)
+    }
+
+    /// Hands a reply over; false if the request is over and nobody waits for one.
+    pub(crate) fn respond(&mut self, channel: ChannelId, serving: ServingId, reply: &Reply) -> bool {
+        let Some(at) = self.channel(channel) else { return false };
+        let handed = at.port.respond(serving, reply);
+        if let Some(place) = at.requests.get_mut(serving.index() as usize)
+            && place.as_ref().is_some_and(|entry| entry.serving == serving)
+        {
+            *place = None;
+        }
+        let writer = at.writer.take();
+        self.wakes.extend(writer);
+        self.congestion(channel);
+        let Ok(fault) = handed else { return false };
+        self.notes.extend(fault.map(Note::NotEncoded));
+        true
+    }
+
+    pub(crate) fn progress(
+        &mut self,
+        channel: ChannelId,
+        serving: ServingId,
+        report: &Progress<'_>,
+    ) -> Result<Reported, Misuse> {
+        let at = self.channel(channel).ok_or(Misuse::Over)?;
+        let reported = match &mut at.port {
+            Port::Shared(server) => server.progress(serving, report),
+            Port::Single(exchange) => exchange.progress(report),
+        };
+        let writer = at.writer.take();
+        self.wakes.extend(writer);
+        self.congestion(channel);
+        reported
+    }
+
+    /// A work is over, however.
+    pub(crate) fn finish(&mut self, ticket: Option<TicketId>) {
+        self.works -= 1;
+        if let Some(ticket) = ticket {
+            match self.admission.state(ticket) {
+                Some(State::AtGate) => self.admission.refuse(ticket).unwrap_or_default(),
+                Some(State::Running | State::Draining) => self.admission.finish(ticket).unwrap_or_default(),
+                Some(_) => {
+                    self.admission.cancel(ticket);
+                }
+                None => {}
+            }
+            self.forget(ticket);
+            self.grants();
+        }
+        if self.closing && self.works == 0 {
+            self.wake_driver();
+        }
+    }
+
+    // Below: how.
+
+    fn entry(&mut self, channel: ChannelId, serving: ServingId) -> Option<&mut Entry> {
+        let entry = self.channel(channel)?.requests.get_mut(serving.index() as usize)?.as_mut()?;
+        (entry.serving == serving).then_some(entry)
+    }
+
+    fn forget(&mut self, ticket: TicketId) {
+        if let Some(place) = self.tickets.get_mut(ticket.index())
+            && place.is_some_and(|(known, ..)| known == ticket)
+        {
+            *place = None;
+        }
+    }
+
+    /// Does what the events of a channel ask for.
+    pub(super) fn settle(&mut self, id: ChannelId) {
+        while let Some(event) = self.channel(id).and_then(|channel| channel.port.poll_event()) {
+            match event {
+                ServerEvent::Request { serving, request } => self.request(id, serving, request),
+                ServerEvent::Stopped { serving, why } => self.stopped(id, serving, why),
+                ServerEvent::Violation(violation) => self.notes.push(Note::Violation(violation)),
+                _ => {}
+            }
+        }
+        self.congestion(id);
+    }
+
+    fn request(&mut self, id: ChannelId, serving: ServingId, request: Arc<Request>) {
+        if self.closing {
+            // Nobody will run it.
+            self.respond(id, serving, &Reply::dropped());
+            return;
+        }
+        let tracked = *request.method() != Method::ToolsList;
+        let (ticket, open) = if tracked {
+            if let Ok(entered) = self.admission.enter(id.key()) {
+                (Some(entered.ticket), entered.at_gate)
+            } else {
+                self.notes.push(Note::Busy(request));
+                return self.busy(id, serving);
+            }
+        } else {
+            (None, true)
+        };
+        if let Some(ticket) = ticket {
+            place(&mut self.tickets, ticket.index(), (ticket, id, serving));
+        }
+        if !open && Note::queued_is_wanted() {
+            self.notes.push(Note::Queued(Arc::clone(&request)));
+        }
+        let Some(channel) = self.channel(id) else { return };
+        let entry = Entry { serving, ticket, request, signal: None };
+        place(&mut channel.requests, serving.index() as usize, entry);
+        if open {
+            self.inbox.push_back(Dispatch { channel: id, serving });
+        }
+    }
+
+    fn busy(&mut self, id: ChannelId, serving: ServingId) {
+        let retry = self.admission.waiting().min(1_000) as u64 + 100;
+        let reply = crate::server::busy(retry);
+        self.respond(id, serving, &reply);
+    }
+
+    fn stopped(&mut self, id: ChannelId, serving: ServingId, why: Stopped) {
+        let place = self.channel(id).and_then(|channel| channel.requests.get_mut(serving.index() as usize));
+        let Some(entry) = place.filter(|place| place.as_ref().is_some_and(|entry| entry.serving == serving))
+        else {
+            return;
+        };
+        let Some(Entry { ticket, request, signal, .. }) = entry.take() else { return };
+        let mut started = ticket.is_none() && signal.is_some();
+        if let Some(ticket) = ticket {
+            match self.admission.cancel(ticket) {
+                Cancelled::NeverStarted | Cancelled::Nothing => {}
+                Cancelled::Stop => {
+                    debug_assert!(signal.is_some());
+                    started = true;
+                }
+            }
+            if signal.is_none() {
+                self.forget(ticket);
+            }
+        }
+        if let Some(signal) = signal {
+            self.wakes.extend(signal.stop());
+        }
+        self.notes.push(Note::Stopped { request, why, started });
+        self.grants();
+    }
+
+    pub(super) fn grants(&mut self) {
+        while let Some(grant) = self.admission.poll_grant() {
+            let (ticket, opens) = match grant {
+                Grant::OpenGate(ticket) => (ticket, true),
+                Grant::Start(ticket) => (ticket, false),
+            };
+            let Some(Some((known, channel, serving))) = self.tickets.get(ticket.index()).copied() else {
+                continue;
+            };
+            debug_assert_eq!(known, ticket);
+            if opens {
+                self.inbox.push_back(Dispatch { channel, serving });
+            } else if let Some(signal) = self.entry(channel, serving).and_then(|entry| entry.signal.clone()) {
+                let waker = signal.grant();
+                self.wakes.extend(waker);
+            }
+        }
+    }
+
+    /// A channel whose reader is far behind gets no grants until it has caught up.
+    pub(super) fn congestion(&mut self, id: ChannelId) {
+        let Some(channel) = self.channel(id) else { return };
+        let congested = channel.port.is_congested();
+        if congested == channel.held {
+            return;
+        }
+        channel.held = congested;
+        if congested {
+            self.admission.hold(id.key());
+        } else {
+            self.admission.release(id.key());
+            self.grants();
+        }
+    }
+}
+
+fn place<T>(places: &mut Vec<Option<T>>, index: usize, value: T) {
+    if places.len() <= index {
+        places.resize_with(index + 1, || None);
+    }
+    if let Some(place) = places.get_mut(index) {
+        *place = Some(value);
+    }
+}
