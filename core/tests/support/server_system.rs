@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::server_model::{Answer, At, Command, Event, Model, Reading, Seen, Setup};
 use crate::server_ops::ODD;
 
+#[allow(clippy::large_enum_variant)] // a handful in all
 enum Real {
     Channel(Server),
     Single(Exchange),

@@ -206,8 +206,8 @@ macro_rules! bystanders {
 async fn e3_a_panic_fails_its_own_call_alone(b: Bench) {
     let server = bystanders!()
         .tool("async", |_: NoArguments, _: Context<(), M>| async {
-            let never: Option<&str> = None;
-            Ok(never.expect("on purpose"))
+            let text: Result<&str, std::num::ParseIntError> = "x".parse::<u8>().map(|_| "never");
+            Ok(text.expect("on purpose"))
         })
         .tool("at once", |_: NoArguments, _: Context<(), M>| -> std::future::Ready<Result<&str, Exit>> {
             panic!("on purpose")
