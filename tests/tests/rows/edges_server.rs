@@ -310,9 +310,9 @@ async fn edge_25_progress_stays_with_its_request(b: Bench) {
     for id in 1..=3 {
         let own: Vec<&Value> = lines.iter().filter(|line| line["params"]["progressToken"] == id).collect();
         assert_eq!(own.len(), 20);
-        let message = id.to_string();
-        assert!(own.iter().all(|line| line["params"]["message"] == message.as_str()));
-        assert_eq!(text(response(&lines, id)), id.to_string());
+        let text = id.to_string();
+        assert!(own.iter().all(|line| line["params"]["message"].as_str() == Some(text.as_str())));
+        assert_eq!(response(&lines, id)["result"]["content"][0]["text"], text.as_str());
     }
 }
 
