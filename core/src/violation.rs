@@ -28,8 +28,9 @@ pub enum PeerViolation {
     /// A response travels on the stream of its request (basic/transports/streamable-http).
     #[error("sent a message on the stream of another request")]
     WrongStream,
-    /// A result is an object whose known keys have their types (basic/index, "Result Responses").
-    #[error("sent a result that is not an object of the specified form")]
+    /// A response has either a result, an object whose known keys have their types, or an error with a code and a
+    /// message (basic/index, "Result Responses").
+    #[error("sent a response whose result or error is not of the specified form")]
     MalformedResult,
     /// An unrecognised `resultType` is invalid (basic/index).
     #[error("sent a result of an unknown resultType")]
@@ -49,6 +50,10 @@ pub enum PeerViolation {
     /// Progress has a token and a number (basic/patterns/progress).
     #[error("sent a progress notification of the wrong form")]
     MalformedProgress,
+    /// More requests at a time than the server accepts; those beyond are refused as busy
+    /// ([`ServerLimits::in_flight`](crate::limits::ServerLimits::in_flight)).
+    #[error("made more requests at a time than are accepted")]
+    TooManyRequests,
     /// Messages were handed in although the channel had asked for none, and were dropped.
     #[error("sent more than the channel holds while reading nothing")]
     Flood,

@@ -50,6 +50,8 @@ struct Queue {
 struct Ready {
     tasks: VecDeque<usize>,
     external: usize,
+    /// The lab's thread waits for a change. Telling it costs a system call.
+    parked: bool,
 }
 
 /// The future that [`Lab::run`] was given has this place of its own.
@@ -74,8 +76,11 @@ impl Wake for TaskWaker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.queued.swap(true, Ordering::AcqRel) {
-            self.queue.lock().tasks.push_back(self.id);
-            self.queue.changed.notify_one();
+            let mut ready = self.queue.lock();
+            ready.tasks.push_back(self.id);
+            if ready.parked {
+                self.queue.changed.notify_one();
+            }
         }
     }
 }
@@ -232,9 +237,11 @@ impl Lab {
         if before == 0 {
             return !ready.tasks.is_empty();
         }
+        ready.parked = true;
         while ready.tasks.is_empty() && ready.external == before {
             ready = self.inner.queue.changed.wait(ready).unwrap_or_else(PoisonError::into_inner);
         }
+        ready.parked = false;
         true
     }
 }

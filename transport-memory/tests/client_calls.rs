@@ -62,7 +62,7 @@ fn an_error_has_its_code_message_and_data() {
         peer.request().await;
         peer.send(error(2, 1001, &json!({"code": "SERVER_BUSY", "retryAfterMs": 250}))).await;
         peer.request().await;
-        peer.send(error(3, 1001, &json!({"retryAfterMs": 250}))).await;
+        peer.send(error(3, 1001, &json!({"code": "BOOKED_OUT", "retryAfterMs": 250}))).await;
         peer.line().await
     });
     let failed = lab.run(client.call_tool("a", &json!({}))).unwrap_err();

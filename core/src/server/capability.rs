@@ -27,9 +27,11 @@ pub fn missing(
 
 fn sampling(declared: &ClientCapabilities, required: &SamplingCapability) -> Option<SamplingCapability> {
     let Some(declared) = &declared.sampling else { return Some(required.clone()) };
-    let mut lacking = SamplingCapability::default();
-    lacking.context = lack(declared.context.as_ref(), required.context.as_ref());
-    lacking.tools = lack(declared.tools.as_ref(), required.tools.as_ref());
+    let lacking = SamplingCapability {
+        context: lack(declared.context.as_ref(), required.context.as_ref()),
+        tools: lack(declared.tools.as_ref(), required.tools.as_ref()),
+        ..SamplingCapability::default()
+    };
     (lacking != SamplingCapability::default()).then_some(lacking)
 }
 

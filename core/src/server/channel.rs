@@ -332,18 +332,19 @@ impl Server {
         // A stopped request counts until its stop was polled: a peer that cancels what it asks must not fill
         // memory, and what it asked is not over before its handler was told.
         if self.live.len() + self.stops >= self.config.limits.in_flight {
-            self.answer(request.wire_id(), &Answer::busy());
-            return;
+            return self.too_many(request.wire_id());
         }
         let id = request.wire_id().clone();
         let outbox = self.spare.pop().unwrap_or_default();
         let serving = Serving::new(id.clone(), request.progress_token().cloned(), outbox);
-        let Some(at) = self.live.insert(serving) else {
-            self.answer(&id, &Answer::busy());
-            return;
-        };
+        let Some(at) = self.live.insert(serving) else { return self.too_many(&id) };
         self.by_id.insert(id, at);
         self.events.push_back(ServerEvent::Request { serving: serving_id(at), request });
+    }
+
+    fn too_many(&mut self, id: &RequestId) {
+        self.answer(id, &Answer::busy());
+        self.violation(PeerViolation::TooManyRequests);
     }
 
     fn cancelled(&mut self, id: &RequestId, reason: Option<Box<str>>) {

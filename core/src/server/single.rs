@@ -32,6 +32,7 @@ pub struct Exchange {
     request: Option<Arc<Request>>,
     stopped: Option<Stopped>,
     violation: Option<PeerViolation>,
+    closed: bool,
 }
 
 #[derive(Debug)]
@@ -49,7 +50,7 @@ enum Phase {
 impl Exchange {
     /// A stream that nothing was read from yet.
     pub fn new(config: Arc<ServerConfig>) -> Self {
-        Self { config, phase: Phase::Waiting, request: None, stopped: None, violation: None }
+        Self { config, phase: Phase::Waiting, request: None, stopped: None, violation: None, closed: false }
     }
 
     // Facts.
@@ -95,13 +96,9 @@ impl Exchange {
 
     /// The message of this stream was read and parsed already.
     pub fn handle_envelope(&mut self, envelope: Envelope<'_>) {
-        match self.phase {
-            Phase::Waiting => {}
-            Phase::Serving(_) | Phase::Answered(_) => {
-                self.violation = Some(PeerViolation::SecondRequest);
-                return;
-            }
-            Phase::Over => return,
+        if !matches!(self.phase, Phase::Waiting) {
+            self.note(PeerViolation::SecondRequest);
+            return;
         }
         match triage(&self.config, envelope, &mut Vec::new()) {
             Triage::Serve(request) => {
@@ -124,13 +121,9 @@ impl Exchange {
 
     /// What was read is not a message, or too long to be one.
     pub fn handle_malformed(&mut self, why: Malformed) {
-        match self.phase {
-            Phase::Waiting => {
-                self.violation = Some(PeerViolation::NotAMessage);
-                self.own_answer(Status::BadRequest, |out| malformed(out, why));
-            }
-            Phase::Serving(_) | Phase::Answered(_) => self.violation = Some(PeerViolation::NotAMessage),
-            Phase::Over => {}
+        self.note(PeerViolation::NotAMessage);
+        if matches!(self.phase, Phase::Waiting) {
+            self.own_answer(Status::BadRequest, |out| malformed(out, why));
         }
     }
 
@@ -138,6 +131,7 @@ impl Exchange {
     pub fn handle_stream_end(&mut self) {
         self.end(Input::StreamEnded, Stopped::Lost);
         self.phase = Phase::Over;
+        self.closed = true;
     }
 
     // Application in.
@@ -173,6 +167,7 @@ impl Exchange {
     /// Stops the request and accepts none. An answer that is queued may still be taken.
     pub fn close(&mut self) {
         self.end(Input::Closing, Stopped::Closing);
+        self.closed = true;
         if matches!(self.phase, Phase::Waiting) {
             self.phase = Phase::Over;
         }
@@ -215,6 +210,13 @@ impl Exchange {
         {
             self.stopped = Some(why);
             self.phase = Phase::Over;
+        }
+    }
+
+    /// Keeps the newest: a stream carries one message, so there is little to tell about others.
+    fn note(&mut self, violation: PeerViolation) {
+        if !self.closed {
+            self.violation = Some(violation);
         }
     }
 

@@ -40,8 +40,8 @@ impl Framer {
         Self { limit, partial: Vec::new(), handed_out: false, skipping: false, at_start: true }
     }
 
-    /// Takes the next bytes of the stream. Every frame must be taken with [`Frames::next`] before the next
-    /// call; frames that were not taken are lost with the iterator.
+    /// Takes the next bytes of the stream. Frames that were not taken with [`Frames::next`] are lost with the
+    /// iterator, unless what it left [unread](Frames::unread) is fed again.
     pub fn feed<'a>(&'a mut self, chunk: &'a [u8]) -> Frames<'a> {
         Frames { framer: self, rest: chunk }
     }
@@ -115,6 +115,11 @@ pub struct Frames<'a> {
 }
 
 impl Frames<'_> {
+    /// Bytes at the end of the chunk that no frame was made of yet, and that the framer has not kept.
+    pub fn unread(&self) -> usize {
+        self.rest.len()
+    }
+
     /// The next frame, or `None` when the chunk is used up.
     #[allow(clippy::should_implement_trait)] // lends from itself, so it cannot be an `Iterator`
     pub fn next(&mut self) -> Option<Frame<'_>> {
@@ -176,6 +181,30 @@ mod tests {
         }
         out.extend(framer.finish().map(own));
         out
+    }
+
+    #[test]
+    fn a_chunk_may_be_left_and_taken_up_again_after_any_frame() {
+        let chunk = b"\xef\xbb\xbfone\r\n\ntwo\nmuch too long\nthree\nfo";
+        for pause in 1..5 {
+            let mut framer = Framer::new(6);
+            let (mut rest, mut out) = (&chunk[..], Vec::new());
+            while !rest.is_empty() {
+                let mut frames = framer.feed(rest);
+                for _ in 0..pause {
+                    match frames.next() {
+                        Some(Frame::Line(line)) => out.push(Some(line.to_vec())),
+                        Some(Frame::TooLong) => out.push(None),
+                        None => break,
+                    }
+                }
+                rest = &rest[rest.len() - frames.unread()..];
+            }
+            let mut want = some(&["one", "two", "three"]);
+            want.insert(2, None);
+            assert_eq!(out, want, "pausing after {pause}");
+            assert_eq!(framer.finish(), Some(Frame::Line(b"fo")));
+        }
     }
 
     fn some(lines: &[&str]) -> Vec<Option<Vec<u8>>> {

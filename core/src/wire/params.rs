@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::text::Text;
@@ -97,96 +97,72 @@ fn nullable<E: de::Error, T>(
     Ok(())
 }
 
-/// Read straight into its place, rather than moved there: params are large.
-pub(super) trait ReadInto<'de>: Sized {
-    /// Reads an optional value; null leaves the place as it is, which must be empty.
-    fn read_into<D: Deserializer<'de>>(place: &mut Option<Self>, deserializer: D) -> Result<(), D::Error>;
-}
-
-/// The place of a [`ReadInto`].
-pub(super) struct Place<'s, T>(pub(super) &'s mut Option<T>);
-
-impl<'de, T: ReadInto<'de>> DeserializeSeed<'de> for Place<'_, T> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        T::read_into(self.0, deserializer)
-    }
-}
-
-impl<'de> ReadInto<'de> for &'de RawValue {
-    fn read_into<D: Deserializer<'de>>(place: &mut Option<Self>, deserializer: D) -> Result<(), D::Error> {
-        *place = Deserialize::deserialize(deserializer)?;
-        Ok(())
-    }
-}
-
-impl<'de> ReadInto<'de> for Params<'de> {
-    fn read_into<D: Deserializer<'de>>(place: &mut Option<Self>, deserializer: D) -> Result<(), D::Error> {
-        struct Wire<'s, 'de>(&'s mut Option<Params<'de>>);
-
-        impl<'de> Visitor<'de> for Wire<'_, 'de> {
-            type Value = ();
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("params: an object")
-            }
-
-            fn visit_none<E: de::Error>(self) -> Result<(), E> {
-                Ok(())
-            }
-
-            fn visit_unit<E: de::Error>(self) -> Result<(), E> {
-                Ok(())
-            }
-
-            fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-                deserializer.deserialize_map(ParamsVisitor(self.0.insert(Params::default())))
-            }
-        }
-
-        deserializer.deserialize_option(Wire(place))
-    }
-}
-
 impl<'de> Deserialize<'de> for Params<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut params = Params::default();
-        deserializer.deserialize_map(ParamsVisitor(&mut params))?;
-        Ok(params)
+        deserializer.deserialize_map(ParamsVisitor::<ALL>)
     }
 }
 
-struct ParamsVisitor<'s, 'de>(&'s mut Params<'de>);
+/// Which keys are read typed: `_meta` alone, those of requests, or those of notifications too.
+const META: u8 = 0;
+const REQUESTS: u8 = 1;
+const ALL: u8 = 2;
 
-impl<'de> Visitor<'de> for ParamsVisitor<'_, 'de> {
-    type Value = ();
+/// Reads params of which some key has not the type that [`Params`] gives it. That is an error only where the method
+/// knows the key: a `message` in the params of a tool call, or any key in those of an extension's method, may be
+/// whatever its owner likes.
+pub(super) fn read_as<'a>(method: &str, params: &'a str) -> Result<Params<'a>, ParamsError> {
+    let read = match method {
+        "notifications/progress" | "notifications/cancelled" => read::<ALL>(params),
+        "tools/call" | "tools/list" | "server/discover" => read::<REQUESTS>(params),
+        _ => read::<REQUESTS>(params).or_else(|_| read::<META>(params)),
+    };
+    read.map_err(|_| ParamsError)
+}
+
+fn read<const KEYS: u8>(params: &str) -> Result<Params<'_>, serde_json::Error> {
+    let mut json = serde_json::Deserializer::from_str(params);
+    let params = json.deserialize_map(ParamsVisitor::<KEYS>)?;
+    json.end()?;
+    Ok(params)
+}
+
+struct ParamsVisitor<const KEYS: u8>;
+
+impl<'de, const KEYS: u8> Visitor<'de> for ParamsVisitor<KEYS> {
+    type Value = Params<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("params: an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let params = self.0;
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Params<'de>, A::Error> {
+        let mut params = Params::default();
         let mut cursor = (None, false);
         let mut responses = (None, false);
         let mut state = (None, false);
         while let Some(key) = map.next_key::<Text<'de>>()? {
             match &*key {
                 "_meta" => once(&mut params.meta, "_meta", map.next_value()?)?,
-                "name" => once(&mut params.name, "name", map.next_value()?)?,
-                "arguments" => once(&mut params.arguments, "arguments", map.next_value()?)?,
-                "cursor" => nullable(&mut cursor, "cursor", map.next_value()?)?,
-                "inputResponses" => {
+                "name" if KEYS >= REQUESTS => once(&mut params.name, "name", map.next_value()?)?,
+                "arguments" if KEYS >= REQUESTS => {
+                    once(&mut params.arguments, "arguments", map.next_value()?)?;
+                }
+                "cursor" if KEYS >= REQUESTS => nullable(&mut cursor, "cursor", map.next_value()?)?,
+                "inputResponses" if KEYS >= REQUESTS => {
                     nullable(&mut responses, "inputResponses", map.next_value::<Option<&RawValue>>()?)?;
                 }
-                "requestState" => nullable(&mut state, "requestState", map.next_value()?)?,
-                "requestId" => once(&mut params.request_id, "requestId", map.next_value()?)?,
-                "reason" => once(&mut params.reason, "reason", map.next_value()?)?,
-                "progressToken" => once(&mut params.progress_token, "progressToken", map.next_value()?)?,
-                "progress" => once(&mut params.progress, "progress", map.next_value()?)?,
-                "total" => once(&mut params.total, "total", map.next_value()?)?,
-                "message" => once(&mut params.message, "message", map.next_value()?)?,
+                "requestState" if KEYS >= REQUESTS => {
+                    nullable(&mut state, "requestState", map.next_value()?)?;
+                }
+                "requestId" if KEYS >= ALL => once(&mut params.request_id, "requestId", map.next_value()?)?,
+                "reason" if KEYS >= ALL => once(&mut params.reason, "reason", map.next_value()?)?,
+                "progressToken" if KEYS >= ALL => {
+                    once(&mut params.progress_token, "progressToken", map.next_value()?)?;
+                }
+                "progress" if KEYS >= ALL => once(&mut params.progress, "progress", map.next_value()?)?,
+                "total" if KEYS >= ALL => once(&mut params.total, "total", map.next_value()?)?,
+                "message" if KEYS >= ALL => once(&mut params.message, "message", map.next_value()?)?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -195,7 +171,7 @@ impl<'de> Visitor<'de> for ParamsVisitor<'_, 'de> {
         params.cursor = cursor.0;
         params.input_responses = responses.0;
         params.request_state = state.0;
-        Ok(())
+        Ok(params)
     }
 }
 

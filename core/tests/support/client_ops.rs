@@ -43,9 +43,8 @@ impl Op {
             176..=178 => Self::Cancel { pick, reason: more % 2 == 0 },
             179 => Self::StreamEnd { pick },
             180..=194 => Self::Time { by: more, handle: pick % 4 > 0 },
-            195..=254 => Self::Poll,
             255 if pick >= 250 => Self::Close,
-            255 => Self::Poll,
+            195..=255 => Self::Poll,
         })
     }
 }

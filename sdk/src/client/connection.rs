@@ -86,13 +86,14 @@ fn keep(place: &mut Option<Waker>, cx: &Context<'_>) -> Option<Waker> {
 }
 
 impl Port for ClientConnection {
-    fn feed(&self, framer: &mut Framer, chunk: &[u8]) {
+    fn feed(&self, framer: &mut Framer, chunk: &[u8]) -> usize {
         self.shared.with(|state, now| {
             let mut lines = framer.feed(chunk);
             while let Some(line) = lines.next() {
                 frame(now, &mut state.core, &line);
             }
         });
+        chunk.len()
     }
 
     fn input_end(&self, framer: &mut Framer) {

@@ -14,6 +14,7 @@ use sansio_mcp::server::{Progress, Reported, Request};
 use super::hub::{Assigned, ChannelId, Hub, Left};
 use super::signal::Signal;
 use super::watch::moved;
+use super::work::contained;
 use crate::mode::{Mode, Shared};
 use crate::server::{Reply, Report};
 
@@ -62,10 +63,12 @@ impl<M: Mode> Call<M> {
         })
     }
 
-    /// What is left once everything about this call is over, unless somebody still holds it.
-    pub(super) fn left(self: Arc<Self>) -> Option<Left> {
-        let Self { channel, request, mut signal, .. } = Arc::into_inner(self)?;
-        // Whoever waited for the old one is dropped here, outside the lock.
+    /// Lets go of the call, about which everything is over. Whatever of it nobody else holds can serve another.
+    pub(super) fn leave(self: Arc<Self>) -> Option<Left> {
+        let channel = self.channel;
+        let (request, mut signal) = (Arc::clone(&self.request), Arc::clone(&self.signal));
+        drop(self);
+        // The wakers in the old one are dropped here, outside the lock.
         *Arc::get_mut(&mut signal)? = Signal::default();
         Some(Left { channel, request, signal })
     }
@@ -153,5 +156,19 @@ impl<M: Mode> Call<M> {
             return None;
         }
         self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+}
+
+impl<M: Mode> Drop for Call<M> {
+    /// What the request's own context holds is the user's: its panics are contained.
+    fn drop(&mut self) {
+        let values = std::mem::take(self.values.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let cleanups = std::mem::take(self.cleanups.get_mut().unwrap_or_else(PoisonError::into_inner));
+        for value in values {
+            contained(|| drop(value));
+        }
+        for cleanup in cleanups {
+            contained(|| drop(cleanup));
+        }
     }
 }

@@ -47,17 +47,22 @@ impl Connection {
 }
 
 impl Port for Connection {
-    fn feed(&self, framer: &mut Framer, chunk: &[u8]) {
+    fn feed(&self, framer: &mut Framer, chunk: &[u8]) -> usize {
         let now = self.hub.now();
-        self.hub.lock().with_server(self.channel, |server| {
+        let unread = self.hub.lock().with_server(self.channel, |server| {
             let mut frames = framer.feed(chunk);
-            while let Some(frame) = frames.next() {
+            // One chunk may ask for more than may be unsent: its rest waits, it is not dropped.
+            while server.wants_input()
+                && let Some(frame) = frames.next()
+            {
                 match frame {
                     Frame::Line(line) => server.handle_message(now, line),
                     Frame::TooLong => server.handle_malformed(now, Malformed::NotJson),
                 }
             }
+            frames.unread()
         });
+        chunk.len() - unread.unwrap_or(0)
     }
 
     fn input_end(&self, framer: &mut Framer) {
@@ -77,7 +82,7 @@ impl Port for Connection {
     }
 
     fn wants_input(&self) -> bool {
-        self.hub.lock().server(self.channel).is_some_and(sansio_mcp::server::Server::wants_input)
+        self.hub.lock().wants_input(self.channel)
     }
 
     fn poll_fill(&self, cx: &mut Context<'_>, out: &mut Vec<u8>, max: usize) -> Poll<()> {
@@ -87,6 +92,10 @@ impl Port for Connection {
 
     fn is_finished(&self) -> bool {
         self.hub.lock().server(self.channel).is_none_or(sansio_mcp::server::Server::is_finished)
+    }
+
+    fn is_closing(&self) -> bool {
+        self.hub.lock().closing
     }
 
     fn next_timeout(&self) -> Option<Mono> {

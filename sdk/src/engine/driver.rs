@@ -126,7 +126,7 @@ impl<M: Mode> Driver<M> {
         let Some(work) = &mut place.work else { return };
         let mut cx = Context::from_waker(&place.waker);
         if Pin::new(work).poll(&mut cx).is_ready() {
-            self.left = place.work.take().and_then(Work::left);
+            self.left = place.work.take().and_then(Work::leave);
             self.free.push(index);
         }
     }
@@ -148,18 +148,17 @@ impl<M: Mode> Future for Driver<M> {
                     if let Some(left) = this.left.take() {
                         hub.reclaim(left);
                     }
-                    match hub.take_dispatch() {
-                        Some(assigned) => assigned,
-                        None => {
-                            if hub.closing && hub.works == 0 {
-                                return Poll::Ready(());
-                            }
-                            match &mut hub.driver {
-                                Some(known) => known.clone_from(cx.waker()),
-                                none => *none = Some(cx.waker().clone()),
-                            }
-                            break;
+                    if let Some(assigned) = hub.take_dispatch() {
+                        assigned
+                    } else {
+                        if hub.closing && hub.works == 0 {
+                            return Poll::Ready(());
                         }
+                        match &mut hub.driver {
+                            Some(known) => known.clone_from(cx.waker()),
+                            none => *none = Some(cx.waker().clone()),
+                        }
+                        break;
                     }
                 };
                 idle = false;

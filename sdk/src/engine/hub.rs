@@ -38,10 +38,14 @@ pub(crate) struct HubState {
     /// Whose ticket it is, by the ticket's index.
     tickets: Vec<Option<(TicketId, ChannelId, ServingId)>>,
     pub(crate) inbox: VecDeque<Dispatch>,
+    /// Channels that are not read until the driver has begun what is in the inbox.
+    paused: Vec<ChannelId>,
     pub(crate) driver: Option<Waker>,
     /// Engines and connections.
     handles: usize,
     pub(crate) closing: bool,
+    /// Tells what is to hear of it that `closing` was set.
+    pub(crate) ending: Arc<Signal>,
     /// Works handed to the driver that are not over.
     pub(crate) works: usize,
     wakes: Vec<Waker>,
@@ -71,6 +75,8 @@ struct Channel {
     port: Port,
     writer: Option<Waker>,
     held: bool,
+    /// It was told not to read, and has not been told otherwise.
+    paused: bool,
     /// What is known of each request, by its serving's index.
     requests: Vec<Option<Entry>>,
 }
@@ -147,7 +153,7 @@ impl Port {
                 let error = ErrorReply {
                     code: failure.code,
                     message: &failure.message,
-                    data: failure.data.as_ref().map(|data| data.as_raw()),
+                    data: failure.data.as_ref().map(sansio_mcp::model::RawJson::as_raw),
                 };
                 let done = match self {
                     Self::Shared(server) => server.refuse(serving, failure.status, &error),
@@ -175,9 +181,11 @@ impl Hub {
             generation: 0,
             tickets: Vec::new(),
             inbox: VecDeque::new(),
+            paused: Vec::new(),
             driver: None,
             handles: 0,
             closing: false,
+            ending: Arc::default(),
             works: 0,
             wakes: Vec::new(),
             notes: Vec::new(),
@@ -265,9 +273,15 @@ impl HubState {
     pub(crate) fn drop_handle(&mut self) {
         self.handles -= 1;
         if self.handles == 0 {
-            self.closing = true;
-            self.wake_driver();
+            self.end();
         }
+    }
+
+    fn end(&mut self) {
+        self.closing = true;
+        let ending = Arc::clone(&self.ending);
+        self.wakes.extend(ending.stop());
+        self.wake_driver();
     }
 
     pub(crate) fn wake_driver(&mut self) {
@@ -285,19 +299,23 @@ impl HubState {
         };
         self.generation = self.generation.wrapping_add(1);
         let generation = self.generation;
-        let channel = Some(Channel { generation, port, writer: None, held: false, requests: Vec::new() });
+        let channel = Some(Channel {
+            generation,
+            port,
+            writer: None,
+            held: false,
+            paused: false,
+            requests: Vec::new(),
+        });
         self.handles += 1;
-        let index = match self.free.pop() {
-            Some(index) => {
-                if let Some(place) = self.channels.get_mut(index as usize) {
-                    *place = channel;
-                }
-                index
+        let index = if let Some(index) = self.free.pop() {
+            if let Some(place) = self.channels.get_mut(index as usize) {
+                *place = channel;
             }
-            None => {
-                self.channels.push(channel);
-                u32::try_from(self.channels.len() - 1).unwrap_or(u32::MAX)
-            }
+            index
+        } else {
+            self.channels.push(channel);
+            u32::try_from(self.channels.len() - 1).unwrap_or(u32::MAX)
         };
         ChannelId { index, generation }
     }
@@ -327,7 +345,7 @@ impl HubState {
 
     /// Stops everything on every channel.
     pub(crate) fn shut_down(&mut self, now: Now) {
-        self.closing = true;
+        self.end();
         for index in 0..self.channels.len() {
             let Some(Some(channel)) = self.channels.get_mut(index) else { continue };
             let id =
@@ -340,7 +358,6 @@ impl HubState {
             self.wakes.extend(writer);
             self.settle(id);
         }
-        self.wake_driver();
     }
 
     // What transports do.
@@ -378,8 +395,37 @@ impl HubState {
         }
     }
 
-    /// Appends what waits to be sent, each message with `end` after it, until `out` holds `max` bytes. If
-    /// there was nothing, `waker` is kept. Returns how many messages, and whether the last was a response.
+    /// Whether to read on. Not while the driver has yet to begin what it was given: reading is faster than
+    /// running, and whatever is read beyond the queue would be refused although no handler is slow.
+    pub(crate) fn wants_input(&mut self, id: ChannelId) -> bool {
+        let wants = self.server(id).is_some_and(Server::wants_input);
+        let pause = wants && !self.closing && !self.inbox.is_empty();
+        if let Some(channel) = self.channel(id)
+            && channel.paused != pause
+        {
+            channel.paused = pause;
+            if pause {
+                self.paused.push(id);
+            }
+        }
+        wants && !pause
+    }
+
+    /// The driver has begun everything: channels may be read again.
+    fn resume(&mut self) {
+        for id in std::mem::take(&mut self.paused) {
+            // One that left no waker yet hears of it when it does.
+            if let Some(channel) = self.channel(id).filter(|channel| channel.paused)
+                && let Some(writer) = channel.writer.take()
+            {
+                channel.paused = false;
+                self.wakes.push(writer);
+            }
+        }
+    }
+
+    /// Appends what waits to be sent, each message with `end` after it, until there are about `max` new bytes. `waker`
+    /// is kept for what comes next. Returns how many messages, and whether the last was a response.
     pub(crate) fn fill(
         &mut self,
         id: ChannelId,
@@ -390,7 +436,8 @@ impl HubState {
     ) -> (usize, bool) {
         let Some(channel) = self.channel(id) else { return (0, true) };
         let (mut count, mut last) = (0, false);
-        while out.len() < max {
+        let start = out.len();
+        while out.len() - start < max {
             let transmit = match &mut channel.port {
                 Port::Shared(server) => server.poll_transmit(out),
                 Port::Single(exchange) => exchange.poll_transmit(out),
@@ -400,12 +447,16 @@ impl HubState {
             count += 1;
             last = transmit.last;
         }
-        if count == 0 {
-            match &mut channel.writer {
-                Some(known) => known.clone_from(waker),
-                none => *none = Some(waker.clone()),
-            }
-        } else if channel.held {
+        match &mut channel.writer {
+            Some(known) => known.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
+        let held = channel.held;
+        if channel.paused && self.inbox.is_empty() {
+            self.paused.push(id);
+            self.resume();
+        }
+        if held {
             self.settle(id);
         }
         (count, last)
@@ -416,7 +467,10 @@ impl HubState {
     /// The next request whose gate is open, made ready to run.
     pub(crate) fn take_dispatch(&mut self) -> Option<Assigned> {
         loop {
-            let Dispatch { channel, serving } = self.inbox.pop_front()?;
+            let Some(Dispatch { channel, serving }) = self.inbox.pop_front() else {
+                self.resume();
+                return None;
+            };
             let Some(entry) = self.entry(channel, serving) else { continue };
             if entry.signal.is_some() {
                 continue;
@@ -453,10 +507,10 @@ impl HubState {
     pub(crate) fn respond(&mut self, channel: ChannelId, serving: ServingId, reply: &Reply) -> bool {
         let Some(at) = self.channel(channel) else { return false };
         let handed = at.port.respond(serving, reply);
-        if let Some(place) = at.requests.get_mut(serving.index() as usize) {
-            if place.as_ref().is_some_and(|entry| entry.serving == serving) {
-                *place = None;
-            }
+        if let Some(place) = at.requests.get_mut(serving.index() as usize)
+            && place.as_ref().is_some_and(|entry| entry.serving == serving)
+        {
+            *place = None;
         }
         let writer = at.writer.take();
         self.wakes.extend(writer);
@@ -511,10 +565,10 @@ impl HubState {
     }
 
     fn forget(&mut self, ticket: TicketId) {
-        if let Some(place) = self.tickets.get_mut(ticket.index()) {
-            if place.is_some_and(|(known, ..)| known == ticket) {
-                *place = None;
-            }
+        if let Some(place) = self.tickets.get_mut(ticket.index())
+            && place.is_some_and(|(known, ..)| known == ticket)
+        {
+            *place = None;
         }
     }
 
@@ -539,12 +593,11 @@ impl HubState {
         }
         let tracked = *request.method() != Method::ToolsList;
         let (ticket, open) = if tracked {
-            match self.admission.enter(id.key()) {
-                Ok(entered) => (Some(entered.ticket), entered.at_gate),
-                Err(_) => {
-                    self.notes.push(Note::Busy(request));
-                    return self.busy(id, serving);
-                }
+            if let Ok(entered) = self.admission.enter(id.key()) {
+                (Some(entered.ticket), entered.at_gate)
+            } else {
+                self.notes.push(Note::Busy(request));
+                return self.busy(id, serving);
             }
         } else {
             (None, true)

@@ -19,7 +19,9 @@ pub(crate) use hub::{Hub, data};
 pub use signal::Cancelled;
 #[cfg(feature = "blocking")]
 pub(crate) use signal::Outstanding;
-pub(crate) use work::{Work, contained};
+pub(crate) use work::Work;
+#[cfg(feature = "blocking")]
+pub(crate) use work::contained;
 
 use crate::clock::Clock;
 use crate::mode::Mode;
@@ -30,12 +32,6 @@ use crate::server::Server;
 pub(crate) struct Bounds {
     pub(crate) cleanup: Duration,
     pub(crate) closing: Duration,
-}
-
-impl Bounds {
-    fn cleanup(&self, hub: &Hub) -> Duration {
-        if hub.lock().closing { self.closing } else { self.cleanup }
-    }
 }
 
 /// Owns admission for all channels of a process. Cheap to clone.

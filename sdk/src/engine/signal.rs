@@ -122,15 +122,14 @@ impl Future for Cancelled {
         let mut waiting = self.signal.waiting();
         let place = self.place.or_else(|| waiting.others.iter().position(Option::is_none));
         let waker = Some(cx.waker().clone());
-        let place = match place.and_then(|place| Some((place, waiting.others.get_mut(place)?))) {
-            Some((place, slot)) => {
-                *slot = waker;
-                place
-            }
-            None => {
-                waiting.others.push(waker);
-                waiting.others.len() - 1
-            }
+        let place = if let Some((place, slot)) =
+            place.and_then(|place| Some((place, waiting.others.get_mut(place)?)))
+        {
+            *slot = waker;
+            place
+        } else {
+            waiting.others.push(waker);
+            waiting.others.len() - 1
         };
         drop(waiting);
         self.place = Some(place);
@@ -141,10 +140,10 @@ impl Future for Cancelled {
 
 impl Drop for Cancelled {
     fn drop(&mut self) {
-        if let Some(place) = self.place {
-            if let Some(slot) = self.signal.waiting().others.get_mut(place) {
-                *slot = None;
-            }
+        if let Some(place) = self.place
+            && let Some(slot) = self.signal.waiting().others.get_mut(place)
+        {
+            *slot = None;
         }
     }
 }

@@ -63,6 +63,9 @@ impl Note {
             Self::NotEncoded(error) => {
                 tracing::error!(code = wire::INTERNAL_ERROR, %error, "a result could not be encoded");
             }
+            Self::Violation(violation @ PeerViolation::TooManyRequests) => {
+                tracing::warn!(code = "SERVER_BUSY", %violation, "a request was refused");
+            }
             Self::Violation(violation) => tracing::info!(%violation, "the peer broke a rule"),
         }
     }

@@ -13,9 +13,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
+
+use sansio_mcp::time::Mono;
 
 use super::call::Call;
 use super::hub::Left;
+use super::signal::Cancelled;
 use super::watch::moved;
 use super::{Bounds, Hub};
 use crate::clock::Sleep;
@@ -32,8 +36,37 @@ pub(crate) struct Work<M: Mode> {
 enum Stage<M: Mode> {
     Run(M::Future<Reply>),
     Drain,
-    CleanUp { future: M::Future<()>, bound: Sleep },
+    CleanUp { future: M::Future<()>, bound: Bound },
     Over,
+}
+
+/// When a clean-up is dropped, at the latest.
+struct Bound {
+    at: Mono,
+    sleep: Sleep,
+    /// Shutting down makes it earlier, also in the middle.
+    ending: Option<Cancelled>,
+}
+
+impl Bound {
+    fn new(hub: &Hub, within: Duration) -> Self {
+        let at = hub.clock.now().mono + within;
+        let ending = Cancelled::new(Arc::clone(&hub.lock().ending));
+        Self { at, sleep: hub.clock.sleep_until(at), ending: Some(ending) }
+    }
+
+    fn poll(&mut self, hub: &Hub, closing: Duration, cx: &mut Context<'_>) -> Poll<()> {
+        let ends = self.ending.as_mut().is_some_and(|ending| Pin::new(ending).poll(cx).is_ready());
+        if ends {
+            self.ending = None;
+            let at = hub.clock.now().mono + closing;
+            if at < self.at {
+                self.at = at;
+                self.sleep = hub.clock.sleep_until(at);
+            }
+        }
+        self.sleep.as_mut().poll(cx)
+    }
 }
 
 impl<M: Mode> Work<M> {
@@ -51,12 +84,11 @@ impl<M: Mode> Work<M> {
             Stage::Drain
         } else {
             span.in_scope(|| moved!(trace, "gate", request));
-            match contained(|| run_request(registry, &call)) {
-                Some(future) => Stage::Run(future),
-                None => {
-                    deliver(&call.hub, &call, &Reply::panicked());
-                    Stage::Drain
-                }
+            if let Some(future) = contained(|| run_request(registry, &call)) {
+                Stage::Run(future)
+            } else {
+                deliver(&call.hub, &call, &Reply::panicked());
+                Stage::Drain
             }
         };
         Self { call, stage, bounds, span }
@@ -105,16 +137,13 @@ impl<M: Mode> Work<M> {
                         return Poll::Ready(());
                     };
                     moved!(trace, "cleanup", &self.call.request);
-                    let limit = self.bounds.cleanup(&self.call.hub);
-                    let within = cleanup.bound.map_or(limit, |own| own.min(limit));
-                    let clock = &self.call.hub.clock;
-                    let bound = clock.sleep_until(clock.now().mono + within);
+                    let bound = Bound::new(&self.call.hub, cleanup.bound.unwrap_or(self.bounds.cleanup));
                     self.stage = Stage::CleanUp { future: cleanup.future, bound };
                 }
                 Stage::CleanUp { future, bound } => {
                     let over = match contained(|| Pin::new(future).poll(cx)) {
                         Some(Poll::Pending) => {
-                            let late = bound.as_mut().poll(cx).is_ready();
+                            let late = bound.poll(&self.call.hub, self.bounds.closing, cx).is_ready();
                             if late {
                                 tracing::warn!(
                                     code = "CLEANUP_TIMED_OUT",
@@ -135,11 +164,11 @@ impl<M: Mode> Work<M> {
         }
     }
 
-    /// What is left of a work that is over.
-    pub(super) fn left(self) -> Option<Left> {
+    /// Lets go of a work that is over.
+    pub(super) fn leave(self) -> Option<Left> {
         let call = Arc::clone(&self.call);
         drop(self);
-        call.left()
+        call.leave()
     }
 
     /// The handler is over.

@@ -6,9 +6,10 @@
 
 use std::future::Future;
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
@@ -28,7 +29,8 @@ pub(super) const BATCH: usize = 64 * 1024;
 pub(super) const BUDGET: usize = 256 * 1024;
 /// What a step costs at least, so that steps without bytes end too.
 const STEP: usize = 1024;
-/// How long the last bytes may take once everything is finished.
+/// How long the last bytes may take once everything is finished, and how long a peer may take nothing once it has
+/// ended its input or the port is closing.
 pub(super) const LINGER: Duration = Duration::from_millis(1500);
 
 /// Moves lines until `port` is finished or the connection is lost.
@@ -48,11 +50,12 @@ where
         clock,
         framer: Framer::new(line_limit),
         chunk: Vec::new(),
+        unfed: 0..0,
         out: Vec::new(),
         written: 0,
         unflushed: false,
-        waker: None,
         alarm: None,
+        stuck: None,
         stage: Stage::Open,
     }
 }
@@ -66,14 +69,16 @@ pub struct Pump<P, R, W> {
     clock: Arc<dyn Clock>,
     framer: Framer,
     chunk: Vec<u8>,
+    /// What of the chunk was read and not taken by the port.
+    unfed: Range<usize>,
     /// A batch, of which the first `written` bytes have been written.
     out: Vec<u8>,
     written: usize,
     /// Something was written and not flushed.
     unflushed: bool,
-    /// The waker that the port was last given.
-    waker: Option<Waker>,
     alarm: Option<(Mono, Sleep)>,
+    /// The end is near and the peer takes nothing: how long it may go on so.
+    stuck: Option<Sleep>,
     stage: Stage,
 }
 
@@ -149,8 +154,13 @@ where
         if self.stage != Stage::Open || !self.port.wants_input() {
             return Step::Idle;
         }
+        if !self.unfed.is_empty() {
+            return self.feed();
+        }
         if self.chunk.is_empty() {
             self.chunk = vec![0; READ_MIN];
+        } else if self.unfed.end == self.chunk.len() && self.chunk.len() < READ_MAX {
+            self.chunk = vec![0; READ_MAX];
         }
         match Pin::new(&mut self.reader).poll_read(cx, &mut self.chunk) {
             Poll::Pending => Step::Idle,
@@ -161,15 +171,19 @@ where
                 Step::Moved(0)
             }
             Poll::Ready(Ok(n)) => {
-                let n = n.min(self.chunk.len());
-                self.port.feed(&mut self.framer, self.chunk.get(..n).unwrap_or_default());
-                if n == self.chunk.len() && n < READ_MAX {
-                    self.chunk = vec![0; READ_MAX];
-                }
-                Step::Moved(n)
+                self.unfed = 0..n.min(self.chunk.len());
+                self.feed()
             }
             Poll::Ready(Err(error)) => self.failed("read", &error),
         }
+    }
+
+    /// Hands in what was read.
+    fn feed(&mut self) -> Step {
+        let unfed = self.chunk.get(self.unfed.clone()).unwrap_or_default();
+        let taken = self.port.feed(&mut self.framer, unfed);
+        self.unfed.start = self.unfed.end.min(self.unfed.start + taken);
+        Step::Moved(taken)
     }
 
     fn write(&mut self, cx: &mut Context<'_>) -> Step {
@@ -183,9 +197,10 @@ where
         if !rest.is_empty() {
             let length = rest.len();
             return match Pin::new(&mut self.writer).poll_write(cx, rest) {
-                Poll::Pending => Step::Idle,
+                Poll::Pending => self.stuck(cx),
                 Poll::Ready(Ok(0)) => self.failed("write", &ErrorKind::WriteZero.into()),
                 Poll::Ready(Ok(n)) => {
+                    self.stuck = None;
                     self.written += n.min(length);
                     self.unflushed = true;
                     Step::Moved(n)
@@ -217,26 +232,33 @@ where
         Step::Idle
     }
 
+    /// The peer takes nothing. That is its own affair, unless it is all that keeps this from its end.
+    fn stuck(&mut self, cx: &mut Context<'_>) -> Step {
+        let ending = self.stage == Stage::InputEnded || self.port.is_closing();
+        if self.stage == Stage::Closing || !ending {
+            return Step::Idle;
+        }
+        let at = self.clock.now().mono + LINGER;
+        let stuck = self.stuck.get_or_insert_with(|| self.clock.sleep_until(at));
+        if stuck.as_mut().poll(cx).is_pending() {
+            return Step::Idle;
+        }
+        self.port.lost("the peer did not take the last bytes in time");
+        self.stage = Stage::Done;
+        Step::Moved(0)
+    }
+
     /// Takes the next batch once the last is written.
     fn fill(&mut self, cx: &mut Context<'_>) {
+        let mut max = 0;
         if self.written == self.out.len() {
             self.out.clear();
             self.out.shrink_to(2 * BATCH);
             self.written = 0;
-        } else {
-            // The port must know whom to wake even while the writer is stuck. That may add a line to the batch.
-            let known = self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
-            if known || self.out.len() >= 2 * BATCH {
-                return;
-            }
+            max = BATCH;
         }
-        let max = BATCH.saturating_sub(self.out.len()).max(1);
-        // Pending or not, what is there is there.
+        // Also while the writer is stuck: the port must know whom to wake. Pending or not, what is there is there.
         let _: Poll<()> = self.port.poll_fill(cx, &mut self.out, max);
-        match &mut self.waker {
-            Some(waker) => waker.clone_from(cx.waker()),
-            None => self.waker = Some(cx.waker().clone()),
-        }
     }
 
     /// Looks at the clock; `Moved` if something was due.

@@ -29,6 +29,8 @@ struct World {
     deadline: Option<Mono>,
     finished: bool,
     deaf: bool,
+    /// After this line nothing more is wanted.
+    deafening: String,
     waker: Option<Waker>,
     now: Mono,
     sleeps: Vec<Mono>,
@@ -74,11 +76,16 @@ impl Wake for Fake {
 }
 
 impl Port for Fake {
-    fn feed(&self, framer: &mut Framer, chunk: &[u8]) {
+    fn feed(&self, framer: &mut Framer, chunk: &[u8]) -> usize {
         let mut lines = framer.feed(chunk);
-        while let Some(Frame::Line(line)) = lines.next() {
+        while !self.world().deaf
+            && let Some(Frame::Line(line)) = lines.next()
+        {
             self.note(format!("in {}", String::from_utf8_lossy(line)));
+            let mut world = self.world();
+            world.deaf = line == world.deafening.as_bytes();
         }
+        chunk.len() - lines.unread()
     }
     fn input_end(&self, framer: &mut Framer) {
         if let Some(Frame::Line(line)) = framer.finish() {
@@ -205,6 +212,23 @@ fn a_batch_is_bounded_and_short_writes_go_on_where_they_stopped() {
 }
 
 #[test]
+fn what_a_port_does_not_want_yet_waits_and_comes_before_what_is_read_next() {
+    let fake = Fake::default();
+    let mut pump = fake.pump();
+    fake.world().deafening = "b".into();
+    fake.read("a\nb\nc\nd");
+    fake.read("e\n");
+    fake.world().reads.push_back(Ok(Vec::new()));
+    assert!(fake.poll(&mut pump).is_pending());
+    assert_eq!(fake.take_log(), ["in a", "in b"]);
+    assert!(fake.poll(&mut pump).is_pending());
+    assert_eq!(fake.take_log(), [""; 0]);
+    fake.world().deaf = false;
+    assert!(fake.poll(&mut pump).is_pending());
+    assert_eq!(fake.take_log(), ["in c", "in de", "input end"]);
+}
+
+#[test]
 fn reading_goes_on_while_the_writer_is_stuck_unless_the_port_is_full() {
     let fake = Fake::default();
     let mut pump = fake.pump();
@@ -269,7 +293,9 @@ fn errors_lose_the_connection_with_their_cause() {
             "lost: read failed: connection reset",
         ),
         (
-            |world| world.writes.push_back(Poll::Ready(Err(ErrorKind::BrokenPipe.into()))),
+            |world| {
+                world.writes.push_back(Poll::Ready(Err(ErrorKind::BrokenPipe.into())));
+            },
             "lost: write failed: broken pipe",
         ),
         (|world| world.writes.push_back(Poll::Ready(Ok(0))), "lost: write failed: write zero"),
@@ -329,4 +355,8 @@ fn a_stuck_pump_that_moves_to_another_task_is_still_woken() {
     let waker = Waker::from(Arc::new(other.clone()));
     assert!(Pin::new(&mut pump).poll(&mut Context::from_waker(&waker)).is_pending());
     assert!(fake.world().waker.as_ref().is_some_and(|kept| kept.will_wake(&waker)));
+    // A waker that was used is given again.
+    fake.world().waker = None;
+    assert!(fake.poll(&mut pump).is_pending());
+    assert!(fake.world().waker.is_some());
 }

@@ -152,7 +152,8 @@ macro_rules! in_mode {
                 self.call.on_exit(Cleanup { future: Box::pin(cleanup), bound: None });
             }
 
-            /// As [`on_exit`](Self::on_exit), with a bound of its own.
+            /// As [`on_exit`](Self::on_exit), with a bound of its own in place of the engine's, shorter or longer;
+            /// while shutting down never more than the engine's.
             pub fn on_exit_within(&self, bound: Duration, cleanup: impl Future<Output = ()> $($send)* + 'static) {
                 self.call.on_exit(Cleanup { future: Box::pin(cleanup), bound: Some(bound) });
             }

@@ -57,13 +57,14 @@ fn handle<M: Mode>(registry: &Registry<M>, call: Arc<Call<M>>) -> M::Future<Repl
     let request = &call.request;
     match request.method() {
         Method::ToolsList => M::ready(registry.list(request.cursor())),
-        Method::ToolsCall => match registry.tool(request.name().unwrap_or_default()) {
-            Some(tool) => tool.run(Running { hook: registry.hook.clone(), call }),
-            None => {
+        Method::ToolsCall => {
+            if let Some(tool) = registry.tool(request.name().unwrap_or_default()) {
+                tool.run(Running { hook: registry.hook.clone(), call })
+            } else {
                 let name: String = request.name().unwrap_or_default().chars().take(128).collect();
                 M::ready(Reply::error(wire::INVALID_PARAMS, format!("Unknown tool: {name}")))
             }
-        },
+        }
         other => M::ready(Reply::error(wire::METHOD_NOT_FOUND, format!("unknown method: {}", other.name()))),
     }
 }

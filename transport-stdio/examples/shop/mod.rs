@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) const PAYMENT: Duration = Duration::from_secs(30);
 /// How long the warehouse takes to put copies back.
 pub(crate) const RELEASE: Duration = Duration::from_millis(20);
+/// How long one half of a report takes.
+pub(crate) const COUNTING: Duration = Duration::from_millis(25);
 /// How long the bank takes for a refund.
 pub(crate) const REFUND: Duration = Duration::from_millis(40);
 /// How long one book takes to be indexed.
@@ -202,14 +204,17 @@ fn number(month: &str) -> Option<u64> {
 
 fn monthly_report(
     Month { month }: Month,
-    _: Context<Shop>,
+    cx: Context<Shop>,
 ) -> Generator<impl Future<Output = Result<Json<Sales>, Exit>> + Send> {
     generator(async move |y| {
         let number = number(&month)
             .ok_or_else(|| Exit::failure(format!("{month:?} is not a month; write YYYY-MM")))?;
+        let clock = &cx.state().clock;
         y.progress(30.0, "rows").await;
+        clock.sleep(COUNTING).await;
         let orders = 200 + number * 7919 % 300;
         y.progress(90.0, "totals").await;
+        clock.sleep(COUNTING).await;
         let revenue_cents = orders * (1_500 + number * 104_729 % 2_000);
         Ok(Json(Sales { month, orders, revenue_cents }))
     })
@@ -262,7 +267,8 @@ struct Rebuilt {
 
 /// A plain function: it runs on a thread of its own and may block. It asks between two books whether it is
 /// still wanted.
-fn rebuild_index(Rebuild { books }: Rebuild, cx: Context<Shop, Shared>) -> Result<Json<Rebuilt>, Exit> {
+#[allow(clippy::needless_pass_by_value)] // the form of a handler
+fn rebuild_index(Rebuild { books }: Rebuild, cx: Context<Shop>) -> Result<Json<Rebuilt>, Exit> {
     struct Stop<'a>(&'a Shop);
     impl Drop for Stop<'_> {
         fn drop(&mut self) {

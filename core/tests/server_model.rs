@@ -1,0 +1,241 @@
+//! The server beside a naive model of it, as a channel of many requests and as an exchange of one: the same messages, events
+//! and facts, whatever the client sends and the application does, in whatever order; nothing left at the end; polls that
+//! decide nothing. Numbers are those of the design, 2.6.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::expect_used, reason = "a test that cannot go on has failed")]
+
+use std::collections::BTreeSet;
+
+use bytes::{Bytes, seeded};
+use proptest::prelude::*;
+use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
+use server_model::{Command, Event, Model, Seen, Setup};
+use server_ops::Op;
+use server_system::System;
+
+#[path = "support/bytes.rs"]
+mod bytes;
+#[path = "support/server_model.rs"]
+mod server_model;
+#[path = "support/server_ops.rs"]
+mod server_ops;
+#[path = "support/server_system.rs"]
+mod server_system;
+
+impl ReferenceStateMachine for Model {
+    type State = Self;
+    type Transition = Op;
+
+    fn init_state() -> BoxedStrategy<Self> {
+        (prop::bool::weighted(0.3), 1..6usize)
+            .prop_map(|(single, in_flight)| Self::new(Setup { single, in_flight }))
+            .boxed()
+    }
+
+    fn transitions(_: &Self) -> BoxedStrategy<Op> {
+        any::<[u8; Op::BYTES]>().prop_map(|bytes| Op::from_bytes(&mut Bytes(&bytes)).unwrap()).boxed()
+    }
+
+    fn apply(mut state: Self, op: &Op) -> Self {
+        state.apply(*op);
+        state
+    }
+}
+
+struct Beside;
+
+impl StateMachineTest for Beside {
+    type SystemUnderTest = System;
+    type Reference = Model;
+
+    fn init_test(model: &Model) -> System {
+        System::new(model.setup)
+    }
+
+    fn apply(mut system: System, model: &Model, _: Op) -> System {
+        follow(&mut system, model);
+        system
+    }
+
+    fn check_invariants(system: &System, model: &Model) {
+        system.check(model);
+    }
+
+    fn teardown(system: System, model: Model) {
+        end(system, model);
+    }
+}
+
+fn follow(system: &mut System, model: &Model) {
+    let (command, expected) = &model.last;
+    assert_eq!(&system.run(model.told, command), expected, "{command:?}");
+}
+
+/// Answers what is running and takes what waits: nothing is left (7). Then the channel goes: nothing is possible any more (13).
+fn end(mut system: System, mut model: Model) {
+    let mut both = |system: &mut System, command: Command| {
+        let seen = model.run(&command);
+        assert_eq!(system.run(model.told, &command), seen, "{command:?}");
+        system.check(&model);
+        (seen, model.told_of)
+    };
+    // Every other run loses its channel in the middle of things.
+    if system.collected().is_multiple_of(2) {
+        both(&mut system, Command::StreamEnd);
+    }
+    let told_of = loop {
+        if let (Seen::Nothing, told_of) = both(&mut system, Command::Poll) {
+            break told_of;
+        }
+    };
+    for nth in 0..told_of {
+        let how = server_model::Answer::Result;
+        both(&mut system, Command::Respond { nth, how });
+    }
+    while both(&mut system, Command::Transmit).0 != Seen::Nothing {}
+    system.check_empty();
+    both(&mut system, Command::StreamEnd);
+    for command in [Command::Odd(0), Command::Oversized, Command::Timeout, Command::Close, Command::InputEnd]
+    {
+        both(&mut system, command);
+        system.check_empty();
+    }
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+prop_state_machine! {
+    #![proptest_config(config(256))]
+
+    #[test]
+    fn the_server_does_what_the_model_does(sequential 1..200 => Beside);
+}
+
+/// One soak of a seed; what was seen goes into `seen`, and everything that was answered is returned.
+fn soak(single: bool, seed: u64, seen: &mut BTreeSet<String>) -> Vec<String> {
+    let setup = Setup { single, in_flight: 1 + usize::try_from(seed % 5).unwrap() };
+    let steps = if single { 60 } else { 2000 };
+    let bytes = seeded(seed, steps * Op::BYTES);
+    let mut bytes = Bytes(&bytes);
+    let (mut model, mut system) = (Model::new(setup), System::new(setup));
+    let mut trace = Vec::new();
+    while let Some(op) = Op::from_bytes(&mut bytes) {
+        model.apply(op);
+        follow(&mut system, &model);
+        system.check(&model);
+        trace.push(format!("{:?}", model.last));
+        let what = match &model.last.1 {
+            Seen::Event(Event::Request(_)) => "request".into(),
+            Seen::Event(Event::Stopped(_, why)) => (*why).to_string(),
+            Seen::Event(Event::Violation(rule)) => format!("{rule:?}"),
+            Seen::Reported(what) => format!("{what:?}"),
+            Seen::Answered { encoded } => format!("encoded {encoded}"),
+            Seen::Misuse(why) => format!("{why:?}"),
+            Seen::Sent { json, .. } => {
+                json.pointer("/error/code").map_or("sent".into(), |code| format!("sent {code}"))
+            }
+            Seen::Nothing => continue,
+        };
+        seen.insert(format!("{}{what}", if setup.single { "single: " } else { "" }));
+        if model.is_finished() {
+            break;
+        }
+    }
+    end(system, model);
+    trace
+}
+
+/// Long runs reach everything that can become of a request and every answer of the engine's own; and identical runs give
+/// identical traces (14).
+#[test]
+fn a_seeded_soak_sees_every_outcome() {
+    let mut seen = BTreeSet::new();
+    for seed in 0..2000 {
+        let single = seed >= 60;
+        let trace = soak(single, seed, &mut seen);
+        if seed % 50 == 0 {
+            assert_eq!(trace, soak(single, seed, &mut seen));
+        }
+    }
+    let both = [
+        "request",
+        "LOST",
+        "CLOSING",
+        "NotAMessage",
+        "ResponseToServer",
+        "Queued",
+        "NotAsked",
+        "NotIncreasing",
+        "NotFinite",
+        "Over",
+        "encoded true",
+        "encoded false",
+        "sent",
+        "sent -32700",
+        "sent -32600",
+        "sent -32601",
+        "sent -32602",
+        "sent -32022",
+        "sent -32603",
+    ];
+    let channel = ["CANCELLED", "DuplicateId", "Replaced", "sent 1001"];
+    let single = ["single: SecondRequest"];
+    let both = both.iter().flat_map(|what| [(*what).to_string(), format!("single: {what}")]);
+    for what in both.chain(channel.iter().chain(&single).map(|what| (*what).to_string())) {
+        assert!(seen.contains(&what), "never saw {what}: {seen:?}");
+    }
+}
+
+/// The same commands on two servers, one asked for events after each, the other by whim: the same events in the same order,
+/// the same bytes (5).
+fn polls_decide_nothing(single: bool, ops: &[(Op, bool)]) {
+    let setup = Setup { single, in_flight: 1000 };
+    let (mut eager, mut lazy, mut model) = (System::new(setup), System::new(setup), Model::new(setup));
+    for (op, whim) in ops {
+        model.apply(*op);
+        let command = model.last.0.clone();
+        if let Command::Progress { nth, .. } | Command::Respond { nth, .. } = command {
+            while lazy.collected() <= nth {
+                lazy.poll();
+            }
+        }
+        if command != Command::Poll {
+            assert_eq!(eager.run(model.told, &command), lazy.run(model.told, &command), "{command:?}");
+        }
+        while eager.poll() != Seen::Nothing {}
+        while model.run(&Command::Poll) != Seen::Nothing {}
+        if *whim {
+            lazy.poll();
+        }
+    }
+    // The channel goes, whatever was collected by then.
+    for system in [&mut eager, &mut lazy] {
+        system.run(model.told, &Command::StreamEnd);
+        while system.poll() != Seen::Nothing {}
+    }
+    // Where nobody collects, of many violations some are dropped; see `limits`. An exchange keeps the newest.
+    if lazy.dropped() == 0 && !single {
+        assert_eq!(eager.events, lazy.events);
+    }
+    let certain = |system: &System| -> Vec<Event> {
+        let events = system.events.iter().filter(|event| !matches!(event, Event::Violation(_)));
+        events.cloned().collect()
+    };
+    assert_eq!(certain(&eager), certain(&lazy));
+}
+
+proptest! {
+    #![proptest_config(config(256))]
+
+    #[test]
+    fn how_often_one_polls_decides_nothing(
+        single in prop::bool::weighted(0.3),
+        ops in prop::collection::vec((any::<[u8; Op::BYTES]>(), prop::bool::weighted(0.15)), 1..120),
+    ) {
+        let ops: Vec<(Op, bool)> =
+            ops.iter().map(|(op, whim)| (Op::from_bytes(&mut Bytes(op)).unwrap(), *whim)).collect();
+        polls_decide_nothing(single, &ops);
+    }
+}

@@ -1,0 +1,471 @@
+//! A naive model of a server: of a channel that many requests share, and of an exchange of one. It keeps every request it
+//! ever saw in one list.
+
+use std::collections::VecDeque;
+
+use sansio_mcp::misuse::Misuse;
+use sansio_mcp::server::{Kind, Reported, Status};
+use sansio_mcp::violation::PeerViolation;
+use serde_json::{Value, json};
+
+use crate::server_ops::{Ask, ODD, Odd, Op, error, wire_id};
+
+const MS: u64 = 1_000_000;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Setup {
+    /// An exchange of one request rather than a channel.
+    pub(crate) single: bool,
+    pub(crate) in_flight: usize,
+}
+
+/// An operation whose request is resolved.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Command {
+    Request { id: Value, token: Option<Value>, ask: Ask },
+    Cancel { id: Value, reason: bool },
+    Odd(usize),
+    Oversized,
+    Progress { nth: usize, value: f64 },
+    Respond { nth: usize, how: Answer },
+    Transmit,
+    Timeout,
+    InputEnd,
+    StreamEnd,
+    Close,
+    Poll,
+    Nothing,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    Result,
+    NotEncodable,
+    Refusal,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Event {
+    Request(usize),
+    Stopped(usize, &'static str),
+    Violation(PeerViolation),
+}
+
+/// What a command answers, by both.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Seen {
+    Nothing,
+    Reported(Reported),
+    Answered { encoded: bool },
+    Misuse(Misuse),
+    Sent { kind: Kind, last: bool, json: Value },
+    Event(Event),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum At {
+    Running,
+    Answered,
+    Over,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    /// Its place among those in flight, the one given back last first; those stopped together are told in this order.
+    pub(crate) place: usize,
+    pub(crate) at: At,
+    id: Value,
+    token: Option<Value>,
+    last: Option<f64>,
+    queue: VecDeque<(Kind, Value)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Reading {
+    Open,
+    Ended,
+    Closed,
+}
+
+/// The reference.
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    pub(crate) setup: Setup,
+    pub(crate) requests: Vec<Request>,
+    /// The engine's own answers.
+    control: VecDeque<(Kind, Value)>,
+    /// Whose turn it is to send.
+    turns: VecDeque<usize>,
+    pub(crate) events: VecDeque<Event>,
+    places: Vec<usize>,
+    pub(crate) clock: u64,
+    pub(crate) told: u64,
+    grace: Option<u64>,
+    pub(crate) reading: Reading,
+    /// The message of an exchange was read.
+    read: bool,
+    /// Requests the application knows of.
+    pub(crate) told_of: usize,
+    pub(crate) last: (Command, Seen),
+}
+
+impl Model {
+    pub(crate) fn new(setup: Setup) -> Self {
+        Self {
+            setup,
+            requests: Vec::new(),
+            control: VecDeque::new(),
+            turns: VecDeque::new(),
+            events: VecDeque::new(),
+            places: (0..1000).rev().collect(),
+            clock: 0,
+            told: 0,
+            grace: None,
+            reading: Reading::Open,
+            read: false,
+            told_of: 0,
+            last: (Command::Nothing, Seen::Nothing),
+        }
+    }
+
+    pub(crate) fn live(&self) -> Vec<usize> {
+        (0..self.requests.len()).filter(|nth| self.requests[*nth].at != At::Over).collect()
+    }
+
+    pub(crate) fn has_output(&self) -> bool {
+        !self.control.is_empty() || self.requests.iter().any(|request| !request.queue.is_empty())
+    }
+
+    pub(crate) fn deadline(&self) -> Option<u64> {
+        self.grace.filter(|_| !self.live().is_empty())
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        let idle = self.live().is_empty() && self.control.is_empty();
+        match (self.setup.single, self.reading) {
+            (true, Reading::Open) => self.read && idle,
+            (true, _) => idle,
+            (false, Reading::Open) => false,
+            (false, Reading::Ended) => idle && self.events.is_empty(),
+            (false, Reading::Closed) => self.events.is_empty(),
+        }
+    }
+
+    pub(crate) fn apply(&mut self, op: Op) {
+        let command = self.resolve(op);
+        self.last = (command.clone(), self.run(&command));
+    }
+
+    /// Picks mostly where the operation means something.
+    fn resolve(&mut self, op: Op) -> Command {
+        self.told = self.clock;
+        let pick = |pick: u8| {
+            let any = pick >= 232;
+            let from: Vec<usize> =
+                (0..self.told_of).filter(|nth| any || self.requests[*nth].at == At::Running).collect();
+            from.get(usize::from(pick) % from.len().max(1)).copied()
+        };
+        match op {
+            Op::Request { id, how } => Command::Request {
+                id: wire_id(id),
+                token: (how >= 64).then(|| wire_id(how / 3)),
+                ask: Ask::of(how),
+            },
+            Op::Cancel { pick: p, how } => {
+                let live = self.live();
+                let one = live.get(usize::from(p) % live.len().max(1)).filter(|_| p < 192);
+                Command::Cancel {
+                    id: one.map_or_else(|| wire_id(p), |nth| self.requests[*nth].id.clone()),
+                    reason: how % 2 == 0,
+                }
+            }
+            Op::Odd { which } => Command::Odd(usize::from(which) % ODD.len()),
+            Op::Oversized => Command::Oversized,
+            Op::Progress { pick: p, value } => pick(p).map_or(Command::Nothing, |nth| {
+                let request = &self.requests[nth];
+                let running = request.at == At::Running;
+                let value = match value % 8 {
+                    0 => request.last.unwrap_or(0.0),
+                    1 if running => [f64::NAN, f64::INFINITY][usize::from(value / 128)],
+                    2 => -f64::from(value),
+                    _ => request.last.unwrap_or(0.0) + f64::from(value) / 4.0,
+                };
+                Command::Progress { nth, value }
+            }),
+            Op::Respond { pick: p, how } => match pick(p) {
+                // The one at the first place is answered late, so that it makes much progress.
+                Some(nth) if self.requests[nth].place > 0 || how >= 240 => Command::Respond {
+                    nth,
+                    how: match how % 8 {
+                        0 => Answer::NotEncodable,
+                        1 | 2 => Answer::Refusal,
+                        _ => Answer::Result,
+                    },
+                },
+                _ => Command::Nothing,
+            },
+            // The reader is stuck at times, or nobody would have much to send.
+            Op::Transmit if self.requests.len() % 8 == 7 => Command::Nothing,
+            Op::Transmit => Command::Transmit,
+            Op::Time { by, handle } => {
+                let next = self.deadline().filter(|next| *next > self.clock);
+                match by % 8 {
+                    0 => {}
+                    1 | 2 => self.clock = next.unwrap_or(self.clock),
+                    3 => self.clock = next.map_or(self.clock, |next| next - 1),
+                    _ => self.clock += u64::from(by) * 8 * MS,
+                }
+                self.told = if by % 8 == 0 { self.clock / 2 } else { self.clock };
+                if handle { Command::Timeout } else { Command::Odd(IGNORED) }
+            }
+            Op::InputEnd => Command::InputEnd,
+            Op::StreamEnd => Command::StreamEnd,
+            Op::Close => Command::Close,
+            Op::Poll => Command::Poll,
+        }
+    }
+
+    pub(crate) fn run(&mut self, command: &Command) -> Seen {
+        match command {
+            Command::Request { .. } | Command::Cancel { .. } | Command::Odd(_) | Command::Oversized => {
+                if self.setup.single {
+                    self.read_one(command);
+                } else if self.reading == Reading::Open {
+                    self.read(command);
+                }
+                Seen::Nothing
+            }
+            Command::Progress { nth, value } => self.progress(*nth, *value),
+            Command::Respond { nth, how } => self.respond(*nth, *how),
+            Command::Transmit => self.transmit(),
+            Command::Timeout => {
+                if self.grace.is_some_and(|grace| grace <= self.clock) {
+                    self.grace = None;
+                    self.stop_all("CLOSING");
+                }
+                Seen::Nothing
+            }
+            Command::InputEnd => {
+                if !self.setup.single && self.reading == Reading::Open {
+                    self.reading = Reading::Ended;
+                    self.grace = Some(self.clock + 1500 * MS);
+                }
+                Seen::Nothing
+            }
+            Command::Close => {
+                self.reading = self.reading.max(Reading::Ended);
+                self.grace = None;
+                self.stop_all("CLOSING");
+                Seen::Nothing
+            }
+            Command::StreamEnd => {
+                self.reading = Reading::Closed;
+                self.grace = None;
+                self.stop_all("LOST");
+                for nth in self.live() {
+                    self.over(nth);
+                }
+                self.control.clear();
+                Seen::Nothing
+            }
+            Command::Poll => {
+                let event = self.events.pop_front();
+                self.told_of += usize::from(matches!(event, Some(Event::Request(_))));
+                event.map_or(Seen::Nothing, Seen::Event)
+            }
+            Command::Nothing => Seen::Nothing,
+        }
+    }
+
+    /// A message on a channel.
+    fn read(&mut self, command: &Command) {
+        match command {
+            Command::Request { id, token, ask } => {
+                let stops = self.events.iter().filter(|event| matches!(event, Event::Stopped(..)));
+                if self.in_flight(id).is_some() {
+                    self.violation(PeerViolation::DuplicateId);
+                } else if !ask.is_served() {
+                    self.control.push_back(ask.answer(id));
+                } else if self.live().len() + stops.count() >= self.setup.in_flight {
+                    let data = json!({"code": "SERVER_BUSY", "retryAfterMs": 1000});
+                    let busy = error(Some(id), 1001, Some(data));
+                    self.control.push_back((Kind::Response(Status::Unavailable), busy));
+                    self.violation(PeerViolation::TooManyRequests);
+                } else {
+                    self.accept(id, token.as_ref());
+                }
+            }
+            Command::Cancel { id, .. } => {
+                if let Some(nth) = self.in_flight(id) {
+                    self.stop(nth, "CANCELLED");
+                }
+            }
+            Command::Odd(which) => match ODD[*which].1 {
+                Odd::Ignored => {}
+                Odd::Noted(rule) => self.violation(rule),
+                Odd::NotAMessage(code) => self.not_a_message(code),
+            },
+            _ => self.not_a_message(-32700),
+        }
+    }
+
+    /// A message on the stream of an exchange: the first is all there is.
+    fn read_one(&mut self, command: &Command) {
+        let note = |model: &mut Self, rule| {
+            // The newest violation is kept, behind what concerns the request.
+            model.events.retain(|event| !matches!(event, Event::Violation(_)));
+            model.events.push_back(Event::Violation(rule));
+        };
+        if self.reading > Reading::Open {
+            return;
+        }
+        let is_message = match command {
+            Command::Odd(which) => !matches!(ODD[*which].1, Odd::NotAMessage(_)),
+            command => *command != Command::Oversized,
+        };
+        if std::mem::replace(&mut self.read, true) {
+            let rule = if is_message { PeerViolation::SecondRequest } else { PeerViolation::NotAMessage };
+            return note(self, rule);
+        }
+        match command {
+            Command::Request { id, token, ask } if ask.is_served() => self.accept(id, token.as_ref()),
+            Command::Odd(which) if matches!(ODD[*which].1, Odd::Noted(_)) => {
+                self.not_a_message(-32600);
+                note(self, PeerViolation::ResponseToServer);
+            }
+            // A notification: nothing to answer.
+            Command::Cancel { .. } => {}
+            other => self.read(other),
+        }
+    }
+
+    fn in_flight(&self, id: &Value) -> Option<usize> {
+        self.live().into_iter().find(|nth| self.requests[*nth].id == *id)
+    }
+
+    fn accept(&mut self, id: &Value, token: Option<&Value>) {
+        self.requests.push(Request {
+            place: self.places.pop().unwrap(),
+            at: At::Running,
+            id: id.clone(),
+            token: token.cloned(),
+            last: None,
+            queue: VecDeque::new(),
+        });
+        self.events.push_back(Event::Request(self.requests.len() - 1));
+    }
+
+    fn not_a_message(&mut self, code: i64) {
+        self.control.push_back((Kind::Response(Status::BadRequest), error(None, code, None)));
+        self.violation(PeerViolation::NotAMessage);
+    }
+
+    fn violation(&mut self, rule: PeerViolation) {
+        let waiting = self.events.iter().filter(|event| matches!(event, Event::Violation(_)));
+        if waiting.count() < 64 {
+            self.events.push_back(Event::Violation(rule));
+        }
+    }
+
+    /// Ends a request, whatever is queued for it; tells of it if it was running.
+    fn stop(&mut self, nth: usize, why: &'static str) {
+        let running = self.requests[nth].at == At::Running;
+        self.over(nth);
+        if running {
+            let behind =
+                self.setup.single.then(|| self.events.iter().position(|e| matches!(e, Event::Violation(_))));
+            let at = behind.flatten().unwrap_or(self.events.len());
+            self.events.insert(at, Event::Stopped(nth, why));
+        }
+    }
+
+    fn stop_all(&mut self, why: &'static str) {
+        let mut running = self.live();
+        running.retain(|nth| self.requests[*nth].at == At::Running);
+        running.sort_by_key(|nth| self.requests[*nth].place);
+        for nth in running {
+            self.stop(nth, why);
+        }
+    }
+
+    fn over(&mut self, nth: usize) {
+        let request = &mut self.requests[nth];
+        request.at = At::Over;
+        request.queue.clear();
+        self.places.push(request.place);
+        self.turns.retain(|other| *other != nth);
+    }
+
+    fn queue(&mut self, nth: usize, kind: Kind, json: Value) {
+        self.requests[nth].queue.push_back((kind, json));
+        if !self.turns.contains(&nth) {
+            self.turns.push_back(nth);
+        }
+    }
+
+    fn progress(&mut self, nth: usize, value: f64) -> Seen {
+        let request = &mut self.requests[nth];
+        if request.at != At::Running {
+            return Seen::Misuse(Misuse::Over);
+        }
+        if !value.is_finite() {
+            return Seen::Misuse(Misuse::NotFinite);
+        }
+        let Some(token) = &request.token else {
+            return Seen::Reported(Reported::NotAsked);
+        };
+        if request.last.is_some_and(|last| value <= last) {
+            return Seen::Reported(Reported::NotIncreasing);
+        }
+        request.last = Some(value);
+        let params = json!({"progressToken": token, "progress": value, "total": 100.0, "message": "m"});
+        let message = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
+        // 16 may wait; then the newest gives its place to the next.
+        if request.queue.len() == 16 {
+            *request.queue.back_mut().unwrap() = (Kind::Progress, message);
+            return Seen::Reported(Reported::Replaced);
+        }
+        self.queue(nth, Kind::Progress, message);
+        Seen::Reported(Reported::Queued)
+    }
+
+    fn respond(&mut self, nth: usize, how: Answer) -> Seen {
+        let request = &mut self.requests[nth];
+        if request.at != At::Running {
+            return Seen::Misuse(Misuse::Over);
+        }
+        request.at = At::Answered;
+        let id = request.id.clone();
+        let message = match how {
+            Answer::Result => json!({"jsonrpc": "2.0", "id": id, "result": {
+                "resultType": "complete",
+                "n": nth,
+                "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "s", "version": "1"}},
+            }}),
+            Answer::NotEncodable => error(Some(&id), -32603, None),
+            Answer::Refusal => error(Some(&id), -32602, Some(json!([1]))),
+        };
+        self.queue(nth, Kind::Response(Status::Ok), message);
+        Seen::Answered { encoded: how != Answer::NotEncodable }
+    }
+
+    fn transmit(&mut self) -> Seen {
+        if let Some((kind, json)) = self.control.pop_front() {
+            return Seen::Sent { kind, last: true, json };
+        }
+        let Some(nth) = self.turns.pop_front() else {
+            return Seen::Nothing;
+        };
+        let (kind, json) = self.requests[nth].queue.pop_front().unwrap();
+        let last = kind != Kind::Progress;
+        if last {
+            self.over(nth);
+        } else if !self.requests[nth].queue.is_empty() {
+            self.turns.push_back(nth);
+        }
+        Seen::Sent { kind, last, json }
+    }
+}
+
+/// A notification that means nothing, to tell of the time.
+const IGNORED: usize = 10;

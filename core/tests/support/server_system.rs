@@ -1,0 +1,232 @@
+//! The real server or exchange under the model's commands.
+
+use std::sync::Arc;
+
+use sansio_mcp::id::ServingId;
+use sansio_mcp::limits::ServerLimits;
+use sansio_mcp::model::{Implementation, RawJson, ServerCapabilities, ToolsCapability};
+use sansio_mcp::server::{
+    EncodeError, ErrorReply, Exchange, Members, Progress, ResultBody, Server, ServerConfig, ServerEvent,
+    Status,
+};
+use sansio_mcp::time::{Mono, Now};
+use sansio_mcp::wire::Malformed;
+use serde_json::Value;
+
+use crate::server_model::{Answer, At, Command, Event, Model, Reading, Seen, Setup};
+use crate::server_ops::ODD;
+
+enum Real {
+    Channel(Server),
+    Single(Exchange),
+}
+
+pub(crate) struct System {
+    real: Real,
+    ids: Vec<ServingId>,
+    /// Events collected, in order.
+    pub(crate) events: Vec<Event>,
+}
+
+/// Calls the same method of either.
+macro_rules! either {
+    ($real:expr, $it:ident => $channel:expr, $single:expr) => {
+        match $real {
+            Real::Channel($it) => $channel,
+            Real::Single($it) => $single,
+        }
+    };
+}
+
+struct NotEncodable;
+
+impl ResultBody for NotEncodable {
+    fn write_members(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        out.extend_from_slice(b"\"half");
+        Err(EncodeError("no".into()))
+    }
+}
+
+pub(crate) fn config(in_flight: usize) -> Arc<ServerConfig> {
+    let mut limits = ServerLimits::default();
+    limits.in_flight = in_flight;
+    let mut capabilities = ServerCapabilities::default();
+    capabilities.tools = Some(ToolsCapability::default());
+    let config = ServerConfig::builder(Implementation::new("s", "1"), capabilities).limits(limits);
+    Arc::new(config.build().unwrap())
+}
+
+impl System {
+    pub(crate) fn new(setup: Setup) -> Self {
+        let config = config(setup.in_flight);
+        Self {
+            real: if setup.single {
+                Real::Single(Exchange::new(config))
+            } else {
+                Real::Channel(Server::new(config))
+            },
+            ids: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    pub(crate) fn run(&mut self, told: u64, command: &Command) -> Seen {
+        let now = Now::at(Mono::from_nanos(told));
+        match command {
+            Command::Request { id, token, ask } => {
+                self.message(now, ask.request(id, token.as_ref()).to_string().as_bytes());
+            }
+            Command::Cancel { id, reason } => {
+                let mut cancel = serde_json::json!({
+                    "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}
+                });
+                if *reason {
+                    cancel["params"]["reason"] = "enough".into();
+                }
+                self.message(now, cancel.to_string().as_bytes());
+            }
+            Command::Odd(which) => self.message(now, ODD[*which].0),
+            Command::Oversized => {
+                let why = Malformed::NotJson;
+                either!(&mut self.real, it => it.handle_malformed(now, why), it.handle_malformed(why));
+            }
+            Command::Progress { nth, value } => {
+                let report = Progress::new(*value).of(100.0).message("m");
+                let serving = self.ids[*nth];
+                let done = either!(&mut self.real, it => it.progress(serving, &report), it.progress(&report));
+                return done.map_or_else(Seen::Misuse, Seen::Reported);
+            }
+            Command::Respond { nth, how } => return self.respond(*nth, *how),
+            Command::Transmit => return self.transmit(),
+            Command::Timeout => either!(&mut self.real, it => it.handle_timeout(now), { let _ = it; }),
+            Command::InputEnd => either!(&mut self.real, it => it.handle_input_end(now), { let _ = it; }),
+            Command::StreamEnd => {
+                either!(&mut self.real, it => it.handle_stream_end(now), it.handle_stream_end());
+            }
+            Command::Close => either!(&mut self.real, it => it.close(now), it.close()),
+            Command::Poll => return self.poll(),
+            Command::Nothing => {}
+        }
+        Seen::Nothing
+    }
+
+    fn message(&mut self, now: Now, bytes: &[u8]) {
+        either!(&mut self.real, it => it.handle_message(now, bytes), it.handle_message(bytes));
+    }
+
+    pub(crate) fn poll(&mut self) -> Seen {
+        let event = self.collect();
+        self.events.extend(event.clone());
+        event.map_or(Seen::Nothing, Seen::Event)
+    }
+
+    fn collect(&mut self) -> Option<Event> {
+        let nth = |ids: &[ServingId], serving| ids.iter().position(|id| *id == serving).unwrap();
+        Some(match either!(&mut self.real, it => it.poll_event(), it.poll_event())? {
+            ServerEvent::Request { serving, request } => {
+                assert!(!self.ids.contains(&serving), "an id was reused");
+                assert_eq!(request.protocol_version(), "2026-07-28");
+                assert_eq!(request.name(), Some("tool"));
+                self.ids.push(serving);
+                Event::Request(self.ids.len() - 1)
+            }
+            ServerEvent::Stopped { serving, why } => Event::Stopped(nth(&self.ids, serving), why.code()),
+            ServerEvent::Violation(rule) => Event::Violation(rule),
+            other => panic!("{other:?}"),
+        })
+    }
+
+    fn respond(&mut self, nth: usize, how: Answer) -> Seen {
+        let serving = self.ids[nth];
+        let n = format!("\"n\":{nth}");
+        let members = Members { members: n.as_bytes(), meta: None };
+        let data = RawJson::from_text("[1]").unwrap();
+        let refusal = ErrorReply { code: -32602, message: "no", data: Some(data.as_raw()) };
+        let done = match how {
+            Answer::Result => {
+                either!(&mut self.real, it => it.respond(serving, &members), it.respond(&members))
+            }
+            Answer::NotEncodable => {
+                either!(&mut self.real, it => it.respond(serving, &NotEncodable), it.respond(&NotEncodable))
+            }
+            Answer::Refusal => {
+                let status = Status::Ok;
+                either!(&mut self.real, it => it.refuse(serving, status, &refusal), it.refuse(status, &refusal))
+                    .map(Ok)
+            }
+        };
+        done.map_or_else(Seen::Misuse, |encoded| Seen::Answered { encoded: encoded.is_ok() })
+    }
+
+    fn transmit(&mut self) -> Seen {
+        let mut out = b"before".to_vec();
+        let Some(transmit) =
+            either!(&mut self.real, it => it.poll_transmit(&mut out), it.poll_transmit(&mut out))
+        else {
+            assert_eq!(out, b"before");
+            return Seen::Nothing;
+        };
+        let line = out.strip_prefix(b"before").unwrap();
+        assert!(!line.contains(&b'\n') && !line.contains(&b'\r'));
+        let mut json: Value = serde_json::from_slice(line).unwrap();
+        if let Some(message) = json.pointer_mut("/error/message") {
+            assert!(!message.as_str().unwrap().is_empty());
+            *message = "...".into();
+        }
+        // Whole numbers read as integers.
+        for at in ["/params/progress", "/params/total"] {
+            if let Some(number) = json.pointer_mut(at) {
+                *number = number.as_f64().into();
+            }
+        }
+        Seen::Sent { kind: transmit.kind, last: transmit.last, json }
+    }
+
+    /// What holds at any moment.
+    pub(crate) fn check(&self, model: &Model) {
+        let live = model.live();
+        let unsent = either!(&self.real, it => it.unsent_bytes(), it.unsent_bytes());
+        assert_eq!(unsent > 0, model.has_output(), "7: bytes of nobody");
+        let finished = either!(&self.real, it => it.is_finished(), it.is_finished());
+        assert_eq!(finished, model.is_finished());
+        for (nth, request) in model.requests.iter().enumerate() {
+            let Some(serving) = self.ids.get(nth) else { continue };
+            let running = either!(&self.real, it => it.is_running(*serving), it.is_running());
+            assert_eq!(running, request.at == At::Running, "request {nth}");
+            if running && !model.setup.single {
+                assert_eq!(serving.index() as usize, request.place);
+            }
+        }
+        if let Real::Channel(server) = &self.real {
+            assert_eq!(server.in_flight(), live.len());
+            // 8: the limit holds.
+            assert!(server.in_flight() <= model.setup.in_flight);
+            assert_eq!(server.has_output(), model.has_output());
+            assert_eq!(server.wants_input(), model.reading == Reading::Open);
+            // 4, 7: a deadline exactly while there is something for it to stop.
+            let deadline = server.poll_timeout().map(|deadline| deadline.at().as_nanos());
+            assert_eq!(deadline, model.deadline());
+        }
+    }
+
+    /// Nothing is left.
+    pub(crate) fn check_empty(&mut self) {
+        assert_eq!(self.poll(), Seen::Nothing);
+        assert_eq!(self.transmit(), Seen::Nothing);
+        if let Real::Channel(server) = &self.real {
+            assert_eq!((server.in_flight(), server.unsent_bytes()), (0, 0));
+            assert_eq!(server.poll_timeout(), None);
+            assert!(!server.has_output());
+        }
+    }
+
+    /// Requests collected.
+    pub(crate) fn collected(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Violations dropped because nobody collected.
+    pub(crate) fn dropped(&self) -> u64 {
+        either!(&self.real, it => it.dropped_violations(), { let _ = it; 0 })
+    }
+}

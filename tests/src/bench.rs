@@ -1,0 +1,244 @@
+//! A lab, a target, a server on it.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_io::{AsyncRead, AsyncWrite};
+use sansio_mcp::client::{Abandon, ClientConfig, Routing};
+use sansio_mcp::model::{ClientCapabilities, Implementation};
+use sansio_mcp_memory::{Lab, Task, VirtualClock, drive, duplex, per_request};
+use sansio_mcp_sdk::client::Client;
+use sansio_mcp_sdk::clock::Clock;
+use sansio_mcp_sdk::lines::pump;
+use sansio_mcp_sdk::server::Server;
+use sansio_mcp_sdk::{Engine, Facts, Mode};
+use sansio_mcp_stdio::{LINE_LIMIT, connect_on, serve_on};
+
+use crate::log::Log;
+use crate::os_pipe::os_pipe;
+use crate::streams;
+use crate::wire::Wire;
+
+pub(crate) type Reader = Pin<Box<dyn AsyncRead>>;
+pub(crate) type Writer = Pin<Box<dyn AsyncWrite>>;
+
+/// Bytes that a pipe in memory holds: as many as one of the operating system.
+const CAPACITY: usize = 64 * 1024;
+
+/// A transport under test.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// One channel for all requests, in memory.
+    Memory,
+    /// A stream for each request, in memory.
+    PerRequest,
+    /// `sansio_mcp_stdio` on pipes of the operating system.
+    Stdio,
+}
+
+impl Target {
+    pub fn memory() -> Self {
+        Self::Memory
+    }
+
+    pub fn per_request() -> Self {
+        Self::PerRequest
+    }
+
+    pub fn stdio() -> Self {
+        Self::Stdio
+    }
+}
+
+/// What a row works with.
+pub struct Bench {
+    pub lab: Lab,
+    pub target: Target,
+    pub log: Log,
+    pub capacity: usize,
+}
+
+/// Runs a row on a target.
+pub fn run<F: Future<Output = ()>>(target: Target, row: impl FnOnce(Bench) -> F) {
+    let lab = Lab::new();
+    let (log, _collecting) = Log::collect();
+    let bench = Bench { lab: lab.clone(), target, log, capacity: CAPACITY };
+    lab.run(row(bench));
+}
+
+impl Bench {
+    pub fn clock(&self) -> VirtualClock {
+        self.lab.clock()
+    }
+
+    /// Lets everything happen that can happen now.
+    pub async fn settle(&self) {
+        self.lab.sleep(Duration::from_nanos(1)).await;
+    }
+
+    /// Lets time pass.
+    pub async fn pass(&self, time: Duration) {
+        self.lab.sleep(time).await;
+    }
+
+    /// A future for handlers that takes `time`.
+    pub fn nap(
+        &self,
+        time: Duration,
+    ) -> impl Fn() -> sansio_mcp_sdk::clock::Sleep + Clone + Send + Sync + use<> {
+        let clock = self.clock();
+        move || clock.sleep_until(clock.now().mono + time)
+    }
+
+    pub fn is_shared(&self) -> bool {
+        self.target != Target::PerRequest
+    }
+
+    /// A client of the sdk, what moves its bytes, and a server that is nothing but lines.
+    pub fn peer(&self) -> (Client, Task<()>, Wire) {
+        let clock: Arc<dyn Clock> = Arc::new(self.clock());
+        let config = config(self.target);
+        if self.target == Target::Stdio {
+            let (reader, theirs) = os_pipe(&self.lab);
+            let (ours, writer) = os_pipe(&self.lab);
+            let (client, pump) = connect_on(config, reader, writer, clock);
+            (client, self.lab.spawn(pump), Wire::channel(&self.lab, Box::pin(ours), Box::pin(theirs)))
+        } else {
+            let (ours, theirs) = duplex(self.capacity);
+            let (reader, writer) = ours.split();
+            let (client, pump) = connect_on(config, reader, writer, clock);
+            let (reader, writer) = theirs.split();
+            (client, self.lab.spawn(pump), Wire::channel(&self.lab, Box::pin(reader), Box::pin(writer)))
+        }
+    }
+
+    /// Starts a server.
+    pub fn serve<M: Mode>(&self, server: Server<M>) -> Rig {
+        let clock: Arc<dyn Clock> = Arc::new(self.clock());
+        let mut rig = Rig {
+            lab: self.lab.clone(),
+            target: self.target,
+            capacity: self.capacity,
+            engine: None,
+            pipes: RefCell::default(),
+            served: None,
+        };
+        if self.target == Target::Stdio {
+            let (reader, theirs) = os_pipe(&self.lab);
+            let (ours, writer) = os_pipe(&self.lab);
+            rig.served = Some(self.lab.spawn(serve_on(server, reader, writer, clock)));
+            rig.pipes = RefCell::new(Some((Box::pin(ours), Box::pin(theirs))));
+        } else {
+            let (engine, driver) = Engine::new(server, clock);
+            rig.engine = Some(engine);
+            rig.served = Some(self.lab.spawn(driver));
+        }
+        rig
+    }
+}
+
+fn config(target: Target) -> ClientConfig {
+    let (routing, abandon) = match target {
+        Target::PerRequest => (Routing::PerRequest, Abandon::CloseStream),
+        Target::Memory | Target::Stdio => (Routing::Shared, Abandon::Notify),
+    };
+    ClientConfig::builder(Implementation::new("tester", "1"), ClientCapabilities::default())
+        .binding(routing, abandon)
+        .build()
+        .expect("a client")
+}
+
+/// A server that runs.
+pub struct Rig {
+    lab: Lab,
+    target: Target,
+    capacity: usize,
+    engine: Option<Engine>,
+    pipes: RefCell<Option<(Reader, Writer)>>,
+    served: Option<Task<()>>,
+}
+
+impl Rig {
+    /// The engine; stdio has one of its own.
+    pub fn engine(&self) -> Option<&Engine> {
+        self.engine.as_ref()
+    }
+
+    /// What the engine is doing, where one can see it.
+    pub fn facts(&self) -> Option<Facts> {
+        self.engine.as_ref().map(Engine::facts)
+    }
+
+    /// Handlers that are running or not over; `otherwise` where one cannot see it.
+    pub fn running_or(&self, otherwise: usize) -> usize {
+        self.facts().map_or(otherwise, |facts| facts.running)
+    }
+
+    /// Gives up the engine handle: once the connections are gone too, the server ends.
+    pub fn release(&mut self) {
+        self.engine = None;
+    }
+
+    /// Whether the server has ended.
+    pub fn has_ended(&self) -> bool {
+        self.served.as_ref().is_some_and(Task::is_done)
+    }
+
+    fn channel(&self) -> (Reader, Writer) {
+        match self.target {
+            Target::Stdio => self.pipes.borrow_mut().take().expect("stdio has one connection"),
+            Target::Memory | Target::PerRequest => {
+                let (ours, theirs) = duplex(self.capacity);
+                let (reader, writer) = theirs.split();
+                let engine = self.engine.as_ref().expect("memory has an engine");
+                let clock = Arc::new(self.lab.clock());
+                self.lab.spawn(pump(engine.connect(), reader, writer, clock, LINE_LIMIT));
+                let (reader, writer) = ours.split();
+                (Box::pin(reader), Box::pin(writer))
+            }
+        }
+    }
+
+    fn opener(&self) -> sansio_mcp_memory::StreamOpener {
+        let (opener, acceptor) = per_request(self.capacity);
+        let engine = self.engine.clone().expect("memory has an engine");
+        self.lab.spawn(streams::serve(self.lab.clone(), engine, acceptor));
+        opener
+    }
+
+    /// A client of the sdk.
+    pub fn client(&self) -> Client {
+        self.client_and_task().0
+    }
+
+    /// A client of the sdk and what moves its bytes: aborting that is a lost connection.
+    pub fn client_and_task(&self) -> (Client, Task<()>) {
+        let clock: Arc<dyn Clock> = Arc::new(self.lab.clock());
+        match self.target {
+            Target::PerRequest => {
+                let (client, connection) = Client::connect(config(self.target), Arc::clone(&clock));
+                let task = self.lab.spawn(drive(connection, self.opener(), clock, LINE_LIMIT));
+                (client, task)
+            }
+            Target::Memory | Target::Stdio => {
+                let (reader, writer) = self.channel();
+                let (client, pump) = connect_on(config(self.target), reader, writer, clock);
+                (client, self.lab.spawn(pump))
+            }
+        }
+    }
+
+    /// A client that is nothing but lines.
+    pub fn wire(&self) -> Wire {
+        match self.target {
+            Target::PerRequest => Wire::streams(&self.lab, self.opener()),
+            Target::Memory | Target::Stdio => {
+                let (reader, writer) = self.channel();
+                Wire::channel(&self.lab, reader, writer)
+            }
+        }
+    }
+}

@@ -1,0 +1,491 @@
+// What went wrong elsewhere, on the server's side. Numbers are those of the collection that the names cite.
+
+use std::future::pending;
+use std::time::Duration;
+
+use sansio_mcp_sdk::server::{Context, Exit, NoArguments, Server, Untyped, generator};
+use sansio_mcp_tests::{
+    Bench, DropFlag, Gate, Trace, cancel, progress_of, request, response, responses, rows, tool, tool_with,
+};
+use serde_json::{Value, json};
+
+rows! {
+    edge_03_a_second_request_with_an_id_in_flight_disturbs_nothing: [memory stdio];
+    edge_03_equal_ids_on_two_streams_are_two_requests: [per_request];
+    edge_12_a_result_that_cannot_be_encoded_is_an_error: all;
+    edge_13_what_a_handler_gives_after_the_cancel_is_not_sent: all;
+    edge_15_a_cancelled_handler_never_stops_the_read_loop: all;
+    edge_18_shutting_down_with_a_wedged_reader_ends_within_a_bound: [memory per_request];
+    edge_18_the_end_of_input_with_a_wedged_reader_ends_within_a_bound: [memory stdio];
+    edge_20_a_lost_connection_cancels_every_handler: all;
+    edge_25_progress_stays_with_its_request: all;
+    edge_28_a_stuck_reader_never_blocks_the_handler: all;
+    edge_36_crlf_bom_blank_lines_and_split_characters: [memory stdio];
+    edge_37_a_bad_line_costs_that_line: [memory stdio];
+    edge_38_the_limit_is_per_line: [memory stdio];
+    edge_39_accepted_requests_are_answered_after_the_end_of_input: [memory stdio];
+    edge_39_after_the_grace_time_they_are_cancelled: [memory stdio];
+    edge_41_the_first_handler_may_report_before_anything_was_written: all;
+    edge_42_discover_lists_and_cancels_are_served_while_every_slot_is_busy: all;
+}
+
+fn quick_and_endless(trace: &Trace) -> Server<M> {
+    let trace = trace.clone();
+    Server::<M>::builder("t", "1")
+        .slots(2)
+        .tool("quick", |_: NoArguments, _: Context<(), M>| async { Ok("quick") })
+        .tool("endless", move |_: NoArguments, _: Context<(), M>| {
+            trace.note("starts");
+            let flag = DropFlag::new(&trace, "dropped");
+            async move {
+                let _flag = flag;
+                pending::<Result<&str, Exit>>().await
+            }
+        })
+        .build()
+        .unwrap()
+}
+
+fn gated(gate: &Gate) -> Server<M> {
+    let gate = gate.clone();
+    Server::<M>::builder("t", "1")
+        .tool("t", move |arguments: serde_json::Map<String, Value>, _: Context<(), M>| {
+            let gate = gate.clone();
+            async move {
+                gate.passed().await;
+                Ok(arguments.keys().cloned().collect::<String>())
+            }
+        })
+        .build()
+        .unwrap()
+}
+
+fn text(line: &Value) -> &str {
+    line["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("a text in {line}"))
+}
+
+async fn edge_03_a_second_request_with_an_id_in_flight_disturbs_nothing(b: Bench) {
+    let gate = Gate::new();
+    let mut wire = b.serve(gated(&gate)).wire();
+    wire.send(&tool(1, "t", &json!({"first": 0}))).await;
+    wire.send(&tool(1, "t", &json!({"second": 0}))).await;
+    wire.send(&tool(1, "no/such", &json!({}))).await;
+    wire.send(&request(1, "server/discover", json!({}), &json!({}))).await;
+    assert!(wire.drain().await.is_empty(), "nothing that could be taken for the first one's answer");
+    wire.send(&tool("1", "t", &json!({"third": 0}))).await;
+    gate.open();
+    let lines = wire.drain().await;
+    assert_eq!(text(response(&lines, 1)), "first");
+    assert_eq!(text(response(&lines, "1")), "third", "another id");
+    wire.send(&tool(1, "t", &json!({"again": 0}))).await;
+    assert_eq!(text(&wire.answer(1).await), "again", "after its answer the id is free");
+}
+
+async fn edge_03_equal_ids_on_two_streams_are_two_requests(b: Bench) {
+    let gate = Gate::new();
+    let rig = b.serve(gated(&gate));
+    let (mut one, mut two) = (rig.wire(), rig.wire());
+    one.send(&tool(1, "t", &json!({"first": 0}))).await;
+    two.send(&tool(1, "t", &json!({"second": 0}))).await;
+    b.settle().await;
+    gate.open();
+    assert_eq!(text(&one.answer(1).await), "first");
+    assert_eq!(text(&two.answer(1).await), "second");
+}
+
+async fn edge_12_a_result_that_cannot_be_encoded_is_an_error(b: Bench) {
+    let impossible = || std::collections::BTreeMap::from([(vec![1], 2)]);
+    let server = Server::<M>::builder("t", "1")
+        .tool("function", move |_: NoArguments, _: Context<(), M>| async move { Ok(Untyped(impossible())) })
+        .stream_tool("stream", move |_: NoArguments, _| {
+            generator(async move |_| Ok::<_, Exit>(Untyped(impossible())))
+        })
+        .blocking_tool("blocking", move |_: NoArguments, _| Ok(Untyped(impossible())))
+        .build()
+        .unwrap();
+    let mut wire = b.serve(server).wire();
+    let pool = b.lab.external();
+    for name in ["function", "stream", "blocking"] {
+        wire.send(&tool(name, name, &json!({}))).await;
+        assert_eq!(wire.answer(name).await["error"]["code"], -32603);
+    }
+    drop(pool);
+    assert!(wire.drain().await.is_empty());
+}
+
+async fn edge_13_what_a_handler_gives_after_the_cancel_is_not_sent(b: Bench) {
+    let (stop, trace) = (Gate::new(), Trace::new());
+    let body = |end: fn() -> Result<&'static str, Exit>| {
+        let (stop, trace) = (stop.clone(), trace.clone());
+        let over = Gate::new();
+        let (begun, ended) = (Gate::new(), over.clone());
+        let begin = begun.clone();
+        let code = move |_: NoArguments, cx: Context<(), sansio_mcp_sdk::Shared>| {
+            let _ended = OnDrop(ended.clone());
+            begin.open();
+            stop.wait();
+            trace.note(format!("cancelled: {}", cx.is_cancelled()));
+            end()
+        };
+        (code, begun, over)
+    };
+    let (returns, returns_begun, returned) = body(|| Ok("late"));
+    let (fails, fails_begun, failed) = body(|| Err(Exit::failure("late")));
+    let (panics, panics_begun, panicked) = body(|| panic!("late"));
+    let server = Server::<M>::builder("t", "1")
+        .blocking_tool("returns", returns)
+        .blocking_tool("fails", fails)
+        .blocking_tool("panics", panics)
+        .tool("quick", |_: NoArguments, _: Context<(), M>| async { Ok("quick") })
+        .build()
+        .unwrap();
+    let mut wire = b.serve(server).wire();
+    let pool = b.lab.external();
+    for (name, begun) in [("returns", returns_begun), ("fails", fails_begun), ("panics", panics_begun)] {
+        wire.send(&tool(name, name, &json!({}))).await;
+        begun.passed().await;
+        wire.cancel(name).await;
+    }
+    wire.send(&tool("quick", "quick", &json!({}))).await;
+    wire.answer("quick").await;
+    stop.open();
+    for over in [returned, failed, panicked] {
+        over.passed().await;
+    }
+    drop(pool);
+    assert!(wire.drain().await.is_empty());
+    assert_eq!(trace.count("cancelled: true"), 3);
+}
+
+struct OnDrop(Gate);
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        self.0.open();
+    }
+}
+
+async fn edge_15_a_cancelled_handler_never_stops_the_read_loop(b: Bench) {
+    let go = Gate::new();
+    let wait = go.clone();
+    let server = Server::<M>::builder("t", "1")
+        .slots(1)
+        .blocking_tool("hangs", move |_: NoArguments, cx| {
+            cx.on_exit(pending());
+            wait.wait();
+            Ok("never")
+        })
+        .tool("quick", |_: NoArguments, _: Context<(), M>| async { Ok("quick") })
+        .build()
+        .unwrap();
+    let mut wire = b.serve(server).wire();
+    let pool = b.lab.external();
+    wire.send(&tool(1, "hangs", &json!({}))).await;
+    wire.cancel(1).await;
+    // Its slot is taken until it is over; everything else goes on.
+    wire.send(&tool(2, "quick", &json!({}))).await;
+    for id in 3..20 {
+        wire.send(&request(id, "tools/list", json!({}), &json!({}))).await;
+        wire.answer(id).await;
+    }
+    go.open();
+    wire.send(&request(20, "tools/list", json!({}), &json!({}))).await;
+    wire.answer(20).await;
+    drop(pool);
+    b.pass(Duration::from_secs(6)).await;
+    assert_eq!(text(&wire.answer(2).await), "quick", "after the body and the bound of its clean-up");
+    assert!(wire.drain().await.is_empty());
+}
+
+async fn edge_18_shutting_down_with_a_wedged_reader_ends_within_a_bound(mut b: Bench) {
+    b.capacity = 64;
+    let gate = Gate::new();
+    let mut rig = b.serve(gated(&gate));
+    let mut wire = rig.wire();
+    for id in 1..=3 {
+        wire.send(&tool(id, "t", &json!({"x": 0}))).await;
+    }
+    b.settle().await;
+    // The first answer wedges; those behind it wake a transport that can do nothing.
+    gate.open();
+    b.settle().await;
+    rig.engine().unwrap().shutdown();
+    b.pass(Duration::from_secs(4)).await;
+    assert!(rig.has_ended(), "the driver");
+    if b.is_shared() {
+        assert_eq!(rig.facts().unwrap().channels, 0, "and the transport, on whose bytes nobody waits");
+    }
+    rig.release();
+}
+
+async fn edge_18_the_end_of_input_with_a_wedged_reader_ends_within_a_bound(mut b: Bench) {
+    b.capacity = 64;
+    let server = Server::<M>::builder("t", "1")
+        .tool("t", |_: NoArguments, _: Context<(), M>| async { Ok("x".repeat(50_000)) })
+        .build()
+        .unwrap();
+    let mut rig = b.serve(server);
+    let mut wire = rig.wire();
+    rig.release();
+    for id in 1..=10 {
+        wire.send(&tool(id, "t", &json!({}))).await;
+    }
+    b.settle().await;
+    wire.end_input();
+    b.pass(Duration::from_secs(5)).await;
+    assert!(rig.has_ended(), "though its answers were not read");
+}
+
+async fn edge_20_a_lost_connection_cancels_every_handler(b: Bench) {
+    let trace = Trace::new();
+    let for_tool = trace.clone();
+    let nap = b.nap(Duration::from_secs(1));
+    let server = Server::<M>::builder("t", "1")
+        .tool("t", move |_: NoArguments, cx: Context<(), M>| {
+            let (trace, nap) = (for_tool.clone(), nap.clone());
+            let flag = DropFlag::new(&trace, "dropped");
+            cx.on_exit(async move { trace.note("cleaned up") });
+            async move {
+                let _flag = flag;
+                for n in 0..100 {
+                    cx.progress(f64::from(n), "x");
+                    nap().await;
+                }
+                Ok("done")
+            }
+        })
+        .build()
+        .unwrap();
+    let mut rig = b.serve(server);
+    let mut wire = rig.wire();
+    for id in 1..=3 {
+        wire.send(&tool_with(id, "t", id)).await;
+    }
+    b.settle().await;
+    wire.break_reading();
+    rig.release();
+    b.pass(Duration::from_millis(1100)).await;
+    assert_eq!((trace.count("dropped"), trace.count("cleaned up")), (3, 3));
+    drop(wire);
+    b.settle().await;
+    assert!(rig.has_ended());
+    assert!(b.log.has("LOST"));
+}
+
+async fn edge_25_progress_stays_with_its_request(b: Bench) {
+    let nap = b.nap(Duration::from_millis(1));
+    let server = Server::<M>::builder("t", "1")
+        .tool("t", move |_: NoArguments, cx: Context<(), M>| {
+            let nap = nap.clone();
+            async move {
+                for n in 0..20 {
+                    cx.progress(f64::from(n), cx.request().wire_id());
+                    nap().await;
+                }
+                Ok(cx.request().wire_id().to_string())
+            }
+        })
+        .build()
+        .unwrap();
+    let mut wire = b.serve(server).wire();
+    for id in 1..=3 {
+        wire.send(&tool_with(id, "t", id)).await;
+    }
+    if !b.is_shared() {
+        // On the stream of a request nothing but its own.
+        for id in [3, 1, 2] {
+            for n in 0..20 {
+                let line = wire.line(id).await;
+                assert_eq!(
+                    (&line["params"]["progressToken"], &line["params"]["progress"]),
+                    (&json!(id), &json!(n))
+                );
+            }
+            assert_eq!(text(&wire.line(id).await), id.to_string());
+        }
+        return;
+    }
+    b.pass(Duration::from_secs(1)).await;
+    let lines = wire.drain().await;
+    for id in 1..=3 {
+        let own: Vec<&Value> = lines.iter().filter(|line| line["params"]["progressToken"] == id).collect();
+        assert_eq!(own.len(), 20);
+        assert!(own.iter().all(|line| line["params"]["message"] == id.to_string()));
+        assert_eq!(text(response(&lines, id)), id.to_string());
+    }
+}
+
+async fn edge_28_a_stuck_reader_never_blocks_the_handler(mut b: Bench) {
+    b.capacity = 256;
+    let trace = Trace::new();
+    let for_tool = trace.clone();
+    let nap = b.nap(Duration::from_millis(1));
+    let server = Server::<M>::builder("t", "1")
+        .tool("t", move |_: NoArguments, cx: Context<(), M>| {
+            let (trace, nap) = (for_tool.clone(), nap.clone());
+            async move {
+                let text = "x".repeat(10_000);
+                for n in 0..100 {
+                    cx.progress(f64::from(n), &text);
+                    nap().await;
+                }
+                trace.note("returned");
+                Ok("done")
+            }
+        })
+        .build()
+        .unwrap();
+    let mut wire = b.serve(server).wire();
+    wire.send(&tool_with(1, "t", 1)).await;
+    b.pass(Duration::from_millis(110)).await;
+    assert_eq!(trace.all(), ["returned"], "though not a byte was read");
+    let lines = wire.drain().await;
+    assert_eq!(text(response(&lines, 1)), "done");
+    assert_eq!(progress_of(&lines, 1).last(), Some(&99.0));
+}
+
+async fn edge_36_crlf_bom_blank_lines_and_split_characters(b: Bench) {
+    let gate = Gate::new();
+    gate.open();
+    let mut wire = b.serve(gated(&gate)).wire();
+    let key = "gr\u{fc}\u{df}e \u{1f600}";
+    let one = tool(1, "t", &json!({key: 0}));
+    wire.bytes(format!("\u{feff}{one}\r\n\r\n\n{}\n", tool(2, "t", &json!({"lf": 0})))).await;
+    let lines = wire.drain().await;
+    assert_eq!((text(response(&lines, 1)), text(response(&lines, 2))), (key, "lf"));
+    assert_eq!(lines.len(), 2, "blank lines are no messages");
+    for byte in format!("{}\r\n", tool(3, "t", &json!({key: 0}))).as_bytes() {
+        wire.bytes([*byte]).await;
+        b.settle().await;
+    }
+    assert_eq!(text(&wire.answer(3).await), key);
+}
+
+async fn edge_37_a_bad_line_costs_that_line(b: Bench) {
+    let gate = Gate::new();
+    gate.open();
+    let mut wire = b.serve(gated(&gate)).wire();
+    let mut bytes = Vec::new();
+    for (id, bad) in [b"{\"jsonrpc\":".as_slice(), b"\xff\xfe\xfd", b"{\"a\":\"\xc3\"}", b"nonsense"]
+        .into_iter()
+        .enumerate()
+    {
+        bytes.extend_from_slice(bad);
+        bytes.extend_from_slice(format!("\n{}\n", tool(id, "t", &json!({"ok": 0}))).as_bytes());
+    }
+    bytes.extend_from_slice(&vec![b'x'; sansio_mcp_stdio::LINE_LIMIT + 1]);
+    bytes.extend_from_slice(format!("\n{}\n", tool(9, "t", &json!({"ok": 0}))).as_bytes());
+    wire.bytes(bytes).await;
+    let lines = wire.drain().await;
+    for id in [0, 1, 2, 3, 9] {
+        assert_eq!(text(response(&lines, id)), "ok");
+    }
+    let refused = lines.iter().filter(|line| line["error"]["code"] == -32700).count();
+    assert_eq!((refused, lines.len()), (5, 10), "each is answered once");
+}
+
+async fn edge_38_the_limit_is_per_line(b: Bench) {
+    let gate = Gate::new();
+    gate.open();
+    let mut wire = b.serve(gated(&gate)).wire();
+    let padded = |id: i64, length: usize| {
+        let line = tool(id, "t", &json!({"ok": 0})).to_string();
+        format!("{line}{}\n", " ".repeat(length - line.len()))
+    };
+    let limit = sansio_mcp_stdio::LINE_LIMIT;
+    let bytes = [padded(1, limit), padded(2, 1000), padded(3, limit + 1), padded(4, 1000)].concat();
+    wire.bytes(bytes).await;
+    let lines = wire.drain().await;
+    for id in [1, 2, 4] {
+        assert_eq!(text(response(&lines, id)), "ok");
+    }
+    assert!(responses(&lines, 3).is_empty());
+    assert_eq!(lines.iter().filter(|line| line["error"]["code"] == -32700).count(), 1);
+    assert_eq!(lines.len(), 4);
+}
+
+async fn edge_39_accepted_requests_are_answered_after_the_end_of_input(b: Bench) {
+    let nap = b.nap(Duration::from_secs(1));
+    let server = Server::<M>::builder("t", "1")
+        .tool("slow", move |_: NoArguments, _: Context<(), M>| {
+            let nap = nap.clone();
+            async move {
+                nap().await;
+                Ok("slow")
+            }
+        })
+        .build()
+        .unwrap();
+    let mut rig = b.serve(server);
+    let mut wire = rig.wire();
+    rig.release();
+    wire.bytes(format!("{}\n{}", tool(1, "slow", &json!({})), tool(2, "slow", &json!({})))).await;
+    wire.end_input(); // the last line has no end
+    assert_eq!(text(&wire.answer(1).await), "slow");
+    assert_eq!(text(&wire.answer(2).await), "slow");
+    assert!(wire.drain().await.is_empty());
+    assert!(wire.has_ended() && rig.has_ended());
+    assert_eq!(b.clock().elapsed().as_millis(), 1000, "as soon as everything was answered");
+}
+
+async fn edge_39_after_the_grace_time_they_are_cancelled(b: Bench) {
+    let trace = Trace::new();
+    let mut rig = b.serve(quick_and_endless(&trace));
+    let mut wire = rig.wire();
+    rig.release();
+    wire.send(&tool(1, "endless", &json!({}))).await;
+    wire.send(&tool(2, "quick", &json!({}))).await;
+    b.settle().await;
+    wire.end_input();
+    b.pass(Duration::from_millis(1490)).await;
+    assert_eq!((trace.all().len(), rig.has_ended()), (1, false));
+    b.pass(Duration::from_millis(20)).await;
+    assert_eq!(trace.all(), ["starts", "dropped"]);
+    let lines = wire.drain().await;
+    response(&lines, 2);
+    assert_eq!(lines.len(), 1);
+    assert!(wire.has_ended() && rig.has_ended());
+    assert!(b.log.has("CLOSING"));
+}
+
+async fn edge_41_the_first_handler_may_report_before_anything_was_written(b: Bench) {
+    let gate = Gate::new();
+    let go = gate.clone();
+    let server = Server::<M>::builder("t", "1")
+        .tool("t", move |_: NoArguments, cx: Context<(), M>| {
+            let go = go.clone();
+            async move {
+                cx.progress(1.0, "hello");
+                go.passed().await;
+                Ok("done")
+            }
+        })
+        .build()
+        .unwrap();
+    let mut wire = b.serve(server).wire();
+    wire.send(&tool_with(1, "t", 1)).await;
+    // The first line that this server ever writes, while its handler waits for us.
+    assert_eq!(wire.line(1).await["params"]["message"], "hello");
+    gate.open();
+    assert_eq!(text(&wire.answer(1).await), "done");
+}
+
+async fn edge_42_discover_lists_and_cancels_are_served_while_every_slot_is_busy(b: Bench) {
+    let trace = Trace::new();
+    let mut wire = b.serve(quick_and_endless(&trace)).wire();
+    for id in 1..=4 {
+        wire.send(&tool(id, "endless", &json!({}))).await;
+    }
+    wire.send(&request(5, "server/discover", json!({}), &json!({}))).await;
+    assert!(wire.answer(5).await["result"]["capabilities"]["tools"].is_object());
+    wire.send(&request(6, "tools/list", json!({}), &json!({}))).await;
+    assert_eq!(wire.answer(6).await["result"]["tools"].as_array().unwrap().len(), 2);
+    assert_eq!(trace.all(), ["starts", "starts"]);
+    if b.is_shared() {
+        wire.send(&cancel(1)).await;
+    } else {
+        wire.cancel(1).await;
+    }
+    b.settle().await;
+    assert_eq!(trace.all(), ["starts", "starts", "dropped", "starts"], "the next one has its slot");
+}

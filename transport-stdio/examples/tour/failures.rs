@@ -1,0 +1,122 @@
+//! Every way in which a call can fail, made to happen, with its code and the sentence that comes with it.
+
+use std::error::Error;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_io::{AsyncRead, AsyncWrite};
+use sansio_mcp_memory::{Duplex, pair};
+use sansio_mcp_sdk::client::{CallError, Client};
+use sansio_mcp_sdk::lines::pump;
+use sansio_mcp_sdk::protocol::client::CallSpec;
+use sansio_mcp_stdio::LINE_LIMIT;
+use serde_json::{Value, json};
+
+use crate::{Stage, client_config};
+
+impl Stage {
+    /// Shows the codes.
+    pub(crate) async fn failures(&self) -> Result<(), Box<dyn Error>> {
+        let t = &self.timeline;
+        t.scene("How a call can fail, and what it says");
+        t.quiet(true);
+        let mut codes = Vec::new();
+        let mut show = |error: Option<CallError>| {
+            let (code, sentence) = match &error {
+                Some(error) => (error.code(), error.to_string()),
+                None => ("(none)", "the call did not fail".into()),
+            };
+            println!("  {code:<18} {sentence}");
+            codes.push(code);
+        };
+        let rust = json!({"query": "rust"});
+        let order = json!({"isbn": "9780131103627", "copies": 1});
+
+        let (client, served) = self.connect()?;
+        show(client.call_tool("burn_book", &json!({})).await.err());
+        let secs = Duration::from_secs;
+        show(client.call_tool("order_book", &order).total_timeout(Some(secs(5))).await.err());
+        show(client.call_tool("order_book", &order).idle_timeout(secs(10)).await.err());
+        let mut call = client.call_tool("order_book", &order);
+        call.cancel("no need");
+        show(call.await.err());
+        let title = CallSpec::tool("find_book", &rust).map_err(CallError::from)?;
+        show(client.call(title).typed::<Vec<u8>>().await.err());
+        show(client.call_tool("find_book", &"rust").await.err());
+        let lost = self.lab.spawn(client.call_tool("order_book", &order));
+        self.lab.sleep(secs(1)).await;
+        served.abort();
+        show(lost.await.err());
+
+        let (client, _) = self.connect()?;
+        client.close();
+        show(client.call_tool("find_book", &rust).await.err());
+
+        // A server that does not know its trade.
+        let question = json!({"method": "elicitation/create", "params": {}});
+        let asks = json!({"resultType": "input_required", "inputRequests": {"name": question}});
+        let again = json!({"resultType": "input_required", "requestState": "more"});
+        let circle = json!({
+            "resultType": "complete", "tools": [], "nextCursor": "1", "ttlMs": 0, "cacheScope": "public"
+        });
+        for answer in [json!({"resultType": "later"}), asks, again] {
+            let client = self.scripted(answer)?;
+            show(client.call_tool("find_book", &rust).await.err());
+        }
+        show(self.scripted(circle)?.list_tools().await.err());
+
+        let result = self.connect()?.0.call_tool("find_book", &json!({"query": "nothing"})).await?;
+        let text = result.first_text().unwrap_or_default();
+        println!(
+            "\n  A tool that fails is no failed call; it is a result for the model to read:\n  isError  {text}"
+        );
+        // Clean-up of what was given up above.
+        self.lab.sleep(secs(1)).await;
+        let mut distinct = codes.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        t.check(
+            "each way to fail has a code of its own",
+            distinct.len() == codes.len() && !codes.contains(&"(none)"),
+        );
+        Ok(())
+    }
+
+    /// A client of a server that answers every request with this result.
+    fn scripted(&self, result: Value) -> Result<Client, Box<dyn Error>> {
+        let clock = Arc::new(self.lab.clock());
+        let (client, connection) = Client::connect(client_config()?, clock.clone());
+        let (ours, theirs) = pair();
+        let (reader, writer) = ours.split();
+        self.lab.spawn(pump(connection, reader, writer, clock, LINE_LIMIT));
+        self.lab.spawn(answer_all(theirs, result));
+        Ok(client)
+    }
+}
+
+async fn answer_all(mut pipe: Duplex, result: Value) {
+    let mut held = Vec::new();
+    loop {
+        while let Some(end) = held.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = held.drain(..=end).collect();
+            let request: Value = serde_json::from_slice(&line).unwrap_or_default();
+            if request["id"].is_null() {
+                continue;
+            }
+            let answer = format!("{}\n", json!({"jsonrpc": "2.0", "id": request["id"], "result": result}));
+            let mut rest = answer.as_bytes();
+            while !rest.is_empty() {
+                let written = poll_fn(|cx| Pin::new(&mut pipe.writer).poll_write(cx, rest)).await;
+                let Ok(n) = written else { return };
+                rest = rest.get(n..).unwrap_or_default();
+            }
+        }
+        let mut chunk = [0; 4096];
+        match poll_fn(|cx| Pin::new(&mut pipe.reader).poll_read(cx, &mut chunk)).await {
+            Ok(0) | Err(_) => return,
+            Ok(n) => held.extend(chunk.iter().take(n)),
+        }
+    }
+}
