@@ -1,16 +1,17 @@
 //! One JSON-RPC message, read in one pass (basic/index, "Messages").
 //!
+//! Messages of the usual form take the short way of [`quick`]; what is said here holds for both.
+//!
 //! Keys are matched exactly and a known key that stands twice is refused. Nesting is limited to what
 //! `serde_json` accepts (128 levels) wherever a value is read typed; raw parts are limited when they are read.
 
 use core::fmt;
 
-use serde::de::{
-    self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::params::{Params, ParamsError, Place, ReadInto, is_object, read_as};
+use super::params::{Params, ParamsError, is_object, read_as};
+use super::quick;
 use super::text::Text;
 use crate::id::RequestId;
 
@@ -65,7 +66,8 @@ pub enum Message<'a> {
 pub struct Response<'a> {
     /// Absent where the sender could not read the id of what it answers.
     pub id: Option<RequestId>,
-    /// The result, or the error.
+    /// The result, or the error. A response that has both, or an error of the wrong form, reads as a result that
+    /// is not well formed, so that its call can end.
     pub outcome: Result<ResultHead<'a>, ErrorHead<'a>>,
 }
 
@@ -101,19 +103,24 @@ impl<'a> Envelope<'a> {
     /// an error here: they are reported inside the message, whose id is known.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let text = core::str::from_utf8(bytes).map_err(|_| Malformed::NotJson)?;
-        let mut raw = Raw::<Params<'a>, ResultHead<'a>, ErrorHead<'a>>::default();
-        let message = match raw.read(text) {
-            Ok(()) => raw.classify()?,
-            Err(_) => Self::parse_slowly(text)?,
+        let message = match quick::message(text) {
+            Some(message) => message,
+            None => Self::parse_any(text)?,
         };
         Ok(Self { text, message })
     }
 
+    fn parse_any(text: &'a str) -> Result<Message<'a>, Malformed> {
+        match serde_json::from_str::<Raw<'a, Params<'a>, ResultHead<'a>, ErrorHead<'a>>>(text) {
+            Ok(raw) => raw.classify(),
+            Err(_) => Self::parse_slowly(text),
+        }
+    }
+
     /// The one pass failed somewhere: finds out where, so that a message with a readable id can be answered.
     fn parse_slowly(text: &'a str) -> Result<Message<'a>, Malformed> {
-        let mut raw = Raw::<&'a RawValue, &'a RawValue, &'a RawValue>::default();
-        match raw.read(text) {
-            Ok(()) => {}
+        let raw = match serde_json::from_str::<Raw<'a, &'a RawValue, &'a RawValue, &'a RawValue>>(text) {
+            Ok(raw) => raw,
             Err(error) if error.is_data() => {
                 // A type error stops at once: is what follows JSON at all?
                 let json = serde_json::from_str::<IgnoredAny>(text).is_ok();
@@ -124,7 +131,7 @@ impl<'a> Envelope<'a> {
                 });
             }
             Err(_) => return Err(Malformed::NotJson),
-        }
+        };
         let mut result =
             raw.result.map(|raw| serde_json::from_str::<ResultHead<'a>>(raw.get()).unwrap_or_default());
         let error = match raw.error.map(|raw| serde_json::from_str::<ErrorHead<'a>>(raw.get())) {
@@ -211,74 +218,63 @@ impl<'a, P: IntoParams<'a>> Raw<'a, P, ResultHead<'a>, ErrorHead<'a>> {
     }
 }
 
-impl<P, R, E> Default for Raw<'_, P, R, E> {
-    fn default() -> Self {
-        Self { jsonrpc: false, id: None, method: None, params: None, result: None, error: None }
-    }
-}
-
-impl<'de, P: ReadInto<'de>, R: Deserialize<'de>, E: Deserialize<'de>> Raw<'de, P, R, E> {
-    /// Reads a message into this, which must be fresh.
-    fn read(&mut self, text: &'de str) -> Result<(), serde_json::Error> {
-        let mut json = serde_json::Deserializer::from_str(text);
-        Fill(self).deserialize(&mut json)?;
-        json.end()
-    }
-}
-
-/// Reads a message into its place: it is too large to be moved at every level.
-struct Fill<'s, 'de, P, R, E>(&'s mut Raw<'de, P, R, E>);
-
-impl<'de, P: ReadInto<'de>, R: Deserialize<'de>, E: Deserialize<'de>> DeserializeSeed<'de>
-    for Fill<'_, 'de, P, R, E>
+impl<'de, P, R, E> Deserialize<'de> for Raw<'de, P, R, E>
+where
+    P: Deserialize<'de>,
+    R: Deserialize<'de>,
+    E: Deserialize<'de>,
 {
-    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Wire<P, R, E>(core::marker::PhantomData<(P, R, E)>);
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
+        impl<'de, P, R, E> Visitor<'de> for Wire<P, R, E>
+        where
+            P: Deserialize<'de>,
+            R: Deserialize<'de>,
+            E: Deserialize<'de>,
+        {
+            type Value = Raw<'de, P, R, E>;
 
-impl<'de, P: ReadInto<'de>, R: Deserialize<'de>, E: Deserialize<'de>> Visitor<'de>
-    for Fill<'_, 'de, P, R, E>
-{
-    type Value = ();
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON-RPC message")
+            }
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON-RPC message")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let raw = self.0;
-        let mut params_seen = false;
-        while let Some(key) = map.next_key::<Text<'de>>()? {
-            let twice = match &*key {
-                "jsonrpc" => {
-                    let twice = raw.jsonrpc;
-                    raw.jsonrpc = true;
-                    if &*map.next_value::<Text<'de>>()? != "2.0" {
-                        return Err(de::Error::custom("jsonrpc is not \"2.0\""));
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut raw =
+                    Raw { jsonrpc: false, id: None, method: None, params: None, result: None, error: None };
+                let mut params_seen = false;
+                while let Some(key) = map.next_key::<Text<'de>>()? {
+                    let twice = match &*key {
+                        "jsonrpc" => {
+                            let twice = raw.jsonrpc;
+                            raw.jsonrpc = true;
+                            if &*map.next_value::<Text<'de>>()? != "2.0" {
+                                return Err(de::Error::custom("jsonrpc is not \"2.0\""));
+                            }
+                            twice
+                        }
+                        "id" => raw.id.replace(map.next_value()?).is_some(),
+                        "method" => raw.method.replace(map.next_value()?).is_some(),
+                        "params" => {
+                            raw.params = map.next_value()?;
+                            core::mem::replace(&mut params_seen, true)
+                        }
+                        "result" => raw.result.replace(map.next_value()?).is_some(),
+                        "error" => raw.error.replace(map.next_value()?).is_some(),
+                        _ => {
+                            map.next_value::<IgnoredAny>()?;
+                            false
+                        }
+                    };
+                    if twice {
+                        return Err(de::Error::custom("a key stands twice"));
                     }
-                    twice
                 }
-                "id" => raw.id.replace(map.next_value()?).is_some(),
-                "method" => raw.method.replace(map.next_value()?).is_some(),
-                "params" => {
-                    map.next_value_seed(Place(&mut raw.params))?;
-                    core::mem::replace(&mut params_seen, true)
-                }
-                "result" => raw.result.replace(map.next_value()?).is_some(),
-                "error" => raw.error.replace(map.next_value()?).is_some(),
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                    false
-                }
-            };
-            if twice {
-                return Err(de::Error::custom("a key stands twice"));
+                Ok(raw)
             }
         }
-        Ok(())
+
+        deserializer.deserialize_map(Wire(core::marker::PhantomData))
     }
 }
 
@@ -310,10 +306,6 @@ impl<'de> Deserialize<'de> for ResultHead<'de> {
                             head.request_state = map.next_value()?;
                             2
                         }
-                        "content" | "_meta" => {
-                            map.next_value::<Skipped>()?;
-                            continue;
-                        }
                         _ => {
                             map.next_value::<IgnoredAny>()?;
                             continue;
@@ -331,60 +323,6 @@ impl<'de> Deserialize<'de> for ResultHead<'de> {
         }
 
         deserializer.deserialize_map(Wire)
-    }
-}
-
-/// A value without its contents, as [`IgnoredAny`]. `serde_json` allocates to skip what is nested twice; going the first
-/// level here spares that for the usual `content` and `_meta`.
-struct Skipped;
-
-impl<'de> Deserialize<'de> for Skipped {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Wire;
-
-        impl<'de> Visitor<'de> for Wire {
-            type Value = Skipped;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a value")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Skipped, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Skipped)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Skipped, A::Error> {
-                while items.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Skipped)
-            }
-
-            fn visit_str<E>(self, _: &str) -> Result<Skipped, E> {
-                Ok(Skipped)
-            }
-
-            fn visit_i64<E>(self, _: i64) -> Result<Skipped, E> {
-                Ok(Skipped)
-            }
-
-            fn visit_u64<E>(self, _: u64) -> Result<Skipped, E> {
-                Ok(Skipped)
-            }
-
-            fn visit_f64<E>(self, _: f64) -> Result<Skipped, E> {
-                Ok(Skipped)
-            }
-
-            fn visit_bool<E>(self, _: bool) -> Result<Skipped, E> {
-                Ok(Skipped)
-            }
-
-            fn visit_unit<E>(self) -> Result<Skipped, E> {
-                Ok(Skipped)
-            }
-        }
-
-        deserializer.deserialize_any(Wire)
     }
 }
 
@@ -426,3 +364,7 @@ impl<'de> Deserialize<'de> for ErrorHead<'de> {
         deserializer.deserialize_map(Wire)
     }
 }
+
+#[cfg(test)]
+#[path = "quick_test.rs"]
+mod quick_test;

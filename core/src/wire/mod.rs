@@ -3,6 +3,7 @@
 pub mod envelope;
 pub mod frame;
 pub(crate) mod params;
+mod quick;
 pub(crate) mod text;
 pub mod write;
 

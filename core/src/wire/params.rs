@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::text::Text;
@@ -97,63 +97,9 @@ fn nullable<E: de::Error, T>(
     Ok(())
 }
 
-/// Read straight into its place, rather than moved there: params are large.
-pub(super) trait ReadInto<'de>: Sized {
-    /// Reads an optional value; null leaves the place as it is, which must be empty.
-    fn read_into<D: Deserializer<'de>>(place: &mut Option<Self>, deserializer: D) -> Result<(), D::Error>;
-}
-
-/// The place of a [`ReadInto`].
-pub(super) struct Place<'s, T>(pub(super) &'s mut Option<T>);
-
-impl<'de, T: ReadInto<'de>> DeserializeSeed<'de> for Place<'_, T> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        T::read_into(self.0, deserializer)
-    }
-}
-
-impl<'de> ReadInto<'de> for &'de RawValue {
-    fn read_into<D: Deserializer<'de>>(place: &mut Option<Self>, deserializer: D) -> Result<(), D::Error> {
-        *place = Deserialize::deserialize(deserializer)?;
-        Ok(())
-    }
-}
-
-impl<'de> ReadInto<'de> for Params<'de> {
-    fn read_into<D: Deserializer<'de>>(place: &mut Option<Self>, deserializer: D) -> Result<(), D::Error> {
-        struct Wire<'s, 'de>(&'s mut Option<Params<'de>>);
-
-        impl<'de> Visitor<'de> for Wire<'_, 'de> {
-            type Value = ();
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("params: an object")
-            }
-
-            fn visit_none<E: de::Error>(self) -> Result<(), E> {
-                Ok(())
-            }
-
-            fn visit_unit<E: de::Error>(self) -> Result<(), E> {
-                Ok(())
-            }
-
-            fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-                deserializer.deserialize_map(ParamsVisitor::<ALL>(self.0.insert(Params::default())))
-            }
-        }
-
-        deserializer.deserialize_option(Wire(place))
-    }
-}
-
 impl<'de> Deserialize<'de> for Params<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut params = Params::default();
-        deserializer.deserialize_map(ParamsVisitor::<ALL>(&mut params))?;
-        Ok(params)
+        deserializer.deserialize_map(ParamsVisitor::<ALL>)
     }
 }
 
@@ -174,25 +120,24 @@ pub(super) fn read_as<'a>(method: &str, params: &'a str) -> Result<Params<'a>, P
     read.map_err(|_| ParamsError)
 }
 
-fn read<const KEYS: u8>(text: &str) -> Result<Params<'_>, serde_json::Error> {
-    let mut json = serde_json::Deserializer::from_str(text);
-    let mut params = Params::default();
-    json.deserialize_map(ParamsVisitor::<KEYS>(&mut params))?;
+fn read<const KEYS: u8>(params: &str) -> Result<Params<'_>, serde_json::Error> {
+    let mut json = serde_json::Deserializer::from_str(params);
+    let params = json.deserialize_map(ParamsVisitor::<KEYS>)?;
     json.end()?;
     Ok(params)
 }
 
-struct ParamsVisitor<'s, 'de, const KEYS: u8>(&'s mut Params<'de>);
+struct ParamsVisitor<const KEYS: u8>;
 
-impl<'de, const KEYS: u8> Visitor<'de> for ParamsVisitor<'_, 'de, KEYS> {
-    type Value = ();
+impl<'de, const KEYS: u8> Visitor<'de> for ParamsVisitor<KEYS> {
+    type Value = Params<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("params: an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let params = self.0;
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Params<'de>, A::Error> {
+        let mut params = Params::default();
         let mut cursor = (None, false);
         let mut responses = (None, false);
         let mut state = (None, false);
@@ -226,7 +171,7 @@ impl<'de, const KEYS: u8> Visitor<'de> for ParamsVisitor<'_, 'de, KEYS> {
         params.cursor = cursor.0;
         params.input_responses = responses.0;
         params.request_state = state.0;
-        Ok(())
+        Ok(params)
     }
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn whole(value: f64) -> Option<i64> {
 }
 
 /// Length of the longest prefix without a byte that needs an escape.
-fn clean_run(bytes: &[u8]) -> usize {
+pub(super) fn clean_run(bytes: &[u8]) -> usize {
     let mut at = 0;
     // A block has one question to answer, which the compiler can put to many bytes at once.
     let (blocks, _) = bytes.as_chunks::<32>();

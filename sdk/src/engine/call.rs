@@ -64,13 +64,12 @@ impl<M: Mode> Call<M> {
         })
     }
 
-    /// What is left once everything about this call is over, unless somebody still holds it.
-    pub(super) fn left(self: Arc<Self>) -> Option<Left> {
-        let call = Arc::into_inner(self)?;
-        let (channel, request, mut signal) =
-            (call.channel, Arc::clone(&call.request), Arc::clone(&call.signal));
-        drop(call);
-        // Whoever waited for the old one is dropped here, outside the lock.
+    /// Lets go of the call, about which everything is over. Whatever of it nobody else holds can serve another.
+    pub(super) fn leave(self: Arc<Self>) -> Option<Left> {
+        let channel = self.channel;
+        let (request, mut signal) = (Arc::clone(&self.request), Arc::clone(&self.signal));
+        drop(self);
+        // The wakers in the old one are dropped here, outside the lock.
         *Arc::get_mut(&mut signal)? = Signal::default();
         Some(Left { channel, request, signal })
     }

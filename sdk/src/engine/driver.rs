@@ -126,7 +126,7 @@ impl<M: Mode> Driver<M> {
         let Some(work) = &mut place.work else { return };
         let mut cx = Context::from_waker(&place.waker);
         if Pin::new(work).poll(&mut cx).is_ready() {
-            self.left = place.work.take().and_then(Work::left);
+            self.left = place.work.take().and_then(Work::leave);
             self.free.push(index);
         }
     }

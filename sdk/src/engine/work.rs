@@ -164,11 +164,11 @@ impl<M: Mode> Work<M> {
         }
     }
 
-    /// What is left of a work that is over.
-    pub(super) fn left(self) -> Option<Left> {
+    /// Lets go of a work that is over.
+    pub(super) fn leave(self) -> Option<Left> {
         let call = Arc::clone(&self.call);
         drop(self);
-        call.left()
+        call.leave()
     }
 
     /// The handler is over.

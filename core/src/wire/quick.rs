@@ -1,0 +1,228 @@
+//! The short way to read a message of the usual form: no escapes in what is read here, no key that is not expected,
+//! none twice. Whatever is raw or skipped is still read by `serde_json`.
+//!
+//! `None` says nothing about a message but that it has to go the long way, which reads everything and knows what is
+//! wrong. Where this gives a message, the long way gives the same one.
+
+use core::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::envelope::{Message, Response, ResultHead};
+use super::params::{Meta, Params, is_object, key};
+use super::text::Text;
+use super::write::clean_run;
+use crate::id::{MAX_WIRE_ID, ProgressToken, RequestId};
+
+/// Digits that surely fit an `i64`.
+const SHORT: usize = 18;
+
+/// Reads a message.
+pub(super) fn message(text: &str) -> Option<Message<'_>> {
+    let mut reader = Reader { text, at: 0 };
+    let (mut jsonrpc, mut id, mut method, mut params, mut result) = (None, None, None, None, None);
+    reader.object(|key, reader| match key {
+        "jsonrpc" => once(&mut jsonrpc, reader.string().filter(|version| *version == "2.0")?),
+        "id" => once(&mut id, reader.id()?),
+        "method" => once(&mut method, reader.string()?),
+        "params" => once(&mut params, reader.params()?),
+        "result" => once(&mut result, reader.result()?),
+        _ => None,
+    })?;
+    reader.space();
+    if reader.at != text.len() {
+        return None;
+    }
+    jsonrpc?;
+    Some(match (method.map(Text::Borrowed), id, result) {
+        (Some(method), Some(id), None) => Message::Request { id, method, params: Ok(params) },
+        (Some(method), None, None) => Message::Notification { method, params: Ok(params) },
+        (None, Some(id), Some(result)) if params.is_none() => {
+            Message::Response(Response { id: Some(id), outcome: Ok(result) })
+        }
+        _ => return None,
+    })
+}
+
+fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
+    place.is_none().then(|| *place = Some(value))
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// The next byte that is not white space, taken if it is this one.
+    fn take(&mut self, byte: u8) -> Option<()> {
+        self.space();
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    /// An object, each of whose members `member` reads after its key.
+    fn object(&mut self, mut member: impl FnMut(&'a str, &mut Self) -> Option<()>) -> Option<()> {
+        self.take(b'{')?;
+        if self.take(b'}').is_some() {
+            return Some(());
+        }
+        loop {
+            let key = self.string()?;
+            self.take(b':')?;
+            member(key, self)?;
+            if self.take(b',').is_none() {
+                return self.take(b'}');
+            }
+        }
+    }
+
+    fn string(&mut self) -> Option<&'a str> {
+        self.take(b'"')?;
+        let rest = self.text.get(self.at..)?;
+        let end = clean_run(rest.as_bytes());
+        self.at += end + 1;
+        (rest.as_bytes().get(end)? == &b'"').then(|| rest.get(..end)).flatten()
+    }
+
+    /// An integer that is not negative and has few digits.
+    fn int(&mut self) -> Option<i64> {
+        self.space();
+        let start = self.at;
+        let mut value = 0;
+        while let Some(digit) = self.peek().filter(u8::is_ascii_digit) {
+            if self.at - start == SHORT {
+                return None;
+            }
+            value = value * 10 + i64::from(digit - b'0');
+            self.at += 1;
+        }
+        let first = self.text.as_bytes().get(start)?;
+        let digits = self.at - start;
+        (digits == 1 || digits > 1 && *first != b'0').then_some(value)
+    }
+
+    fn id(&mut self) -> Option<RequestId> {
+        self.space();
+        if self.peek()? == b'"' {
+            let id = self.string()?;
+            return (id.len() <= MAX_WIRE_ID).then(|| RequestId::Str(id.into()));
+        }
+        self.int().map(RequestId::Int)
+    }
+
+    fn token(&mut self) -> Option<ProgressToken> {
+        self.id().map(|id| match id {
+            RequestId::Int(token) => ProgressToken::Int(token),
+            RequestId::Str(token) => ProgressToken::Str(token),
+        })
+    }
+
+    #[allow(clippy::cast_precision_loss)] // as `serde_json` gives an integer to who wants a double
+    fn number(&mut self) -> Option<f64> {
+        let start = self.at;
+        if let Some(whole) = self.int()
+            && !matches!(self.peek(), Some(b'.' | b'e' | b'E'))
+        {
+            return Some(whole as f64);
+        }
+        self.at = start;
+        self.value()
+    }
+
+    /// Any value, read by `serde_json`.
+    fn value<T: Deserialize<'a>>(&mut self) -> Option<T> {
+        let mut values = serde_json::Deserializer::from_str(self.text.get(self.at..)?).into_iter();
+        let value = values.next()?.ok()?;
+        self.at += values.byte_offset();
+        Some(value)
+    }
+
+    fn raw_object(&mut self) -> Option<&'a RawValue> {
+        self.value::<&RawValue>().filter(|raw| is_object(raw))
+    }
+
+    fn params(&mut self) -> Option<Params<'a>> {
+        let mut params = Params::default();
+        self.object(|key, reader| match key {
+            "_meta" => once(&mut params.meta, reader.meta()?),
+            "name" => once(&mut params.name, Text::Borrowed(reader.string()?)),
+            "arguments" => once(&mut params.arguments, reader.value()?),
+            "cursor" => once(&mut params.cursor, Text::Borrowed(reader.string()?)),
+            "requestId" => once(&mut params.request_id, reader.id()?),
+            "reason" => once(&mut params.reason, Text::Borrowed(reader.string()?)),
+            "progressToken" => once(&mut params.progress_token, reader.token()?),
+            "progress" => once(&mut params.progress, reader.number()?),
+            "total" => once(&mut params.total, reader.number()?),
+            "message" => once(&mut params.message, Text::Borrowed(reader.string()?)),
+            _ => None,
+        })?;
+        Some(params)
+    }
+
+    fn meta(&mut self) -> Option<Meta<'a>> {
+        let mut meta = Meta::default();
+        self.object(|key, reader| match key {
+            key::PROGRESS_TOKEN => once(&mut meta.progress_token, reader.token()?),
+            key::PROTOCOL_VERSION => once(&mut meta.protocol_version, Text::Borrowed(reader.string()?)),
+            key::CLIENT_INFO => once(&mut meta.client_info, reader.raw_object()?),
+            key::CLIENT_CAPABILITIES => once(&mut meta.client_capabilities, reader.raw_object()?),
+            _ => {
+                meta.other.push((Text::Borrowed(key), reader.value()?));
+                Some(())
+            }
+        })?;
+        Some(meta)
+    }
+
+    fn result(&mut self) -> Option<ResultHead<'a>> {
+        let mut head = ResultHead { well_formed: true, ..ResultHead::default() };
+        self.object(|key, reader| match key {
+            "resultType" => once(&mut head.result_type, Text::Borrowed(reader.string()?)),
+            "inputRequests" | "requestState" => None,
+            "content" | "_meta" => reader.value::<Skipped>().map(|_| ()),
+            _ => reader.value::<IgnoredAny>().map(|_| ()),
+        })?;
+        Some(head)
+    }
+}
+
+/// An array or object without its contents. `serde_json` allocates to ignore what is nested twice; going the first
+/// level here spares that for the usual `content` and `_meta`.
+struct Skipped;
+
+impl<'de> Deserialize<'de> for Skipped {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Wire;
+
+        impl<'de> Visitor<'de> for Wire {
+            type Value = Skipped;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array or an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Skipped, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Skipped)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Skipped, A::Error> {
+                while items.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Skipped)
+            }
+        }
+
+        deserializer.deserialize_any(Wire)
+    }
+}

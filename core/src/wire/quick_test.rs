@@ -1,0 +1,190 @@
+//! The short way against the long one.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::{Envelope, quick};
+
+/// Both ways, as text. `None` where the short way does not know.
+fn both(text: &str) -> (Option<String>, String) {
+    let short = quick::message(text).map(|message| format!("{:?}", Ok::<_, ()>(message)));
+    (short, format!("{:?}", Envelope::parse_any(text).map_err(|why| format!("{why:?}"))))
+}
+
+fn agree(text: &str) -> bool {
+    let (short, long) = both(text);
+    if let Some(short) = &short {
+        assert_eq!(*short, long, "{text}");
+    }
+    short.is_some()
+}
+
+const REQUEST: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"a":[1,"\u00e9"]},"#,
+    r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
+    r#""io.modelcontextprotocol/clientInfo":{"name":"n","version":"1"},"#,
+    r#""io.modelcontextprotocol/clientCapabilities":{},"progressToken":"t","traceparent":"00-1"}}}"#
+);
+const RESULT: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":"x","result":{"resultType":"complete","content":[{"type":"text","text":"a\"b"}],"#,
+    r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"n"}},"structuredContent":[[{"n":-1.5e3}]]}}"#
+);
+const PROGRESS: &str = concat!(
+    r#"{"jsonrpc":"2.0","method":"notifications/progress","#,
+    r#""params":{"progressToken":3,"progress":0.5,"total":10,"message":"é"}}"#
+);
+const CANCEL: &str =
+    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"r","reason":"no"}}"#;
+const LIST: &str =
+    r#"{ "id" : 0 , "jsonrpc" : "2.0" , "method" : "tools/list" , "params" : { "cursor" : "c" } }"#;
+
+const USUAL: [&str; 5] = [REQUEST, RESULT, PROGRESS, CANCEL, LIST];
+
+#[test]
+fn the_usual_forms_take_the_short_way() {
+    for text in USUAL {
+        assert!(agree(text), "{text}");
+        assert!(agree(&format!(" \t{}\r\n", text.replace(':', " :\n").replace(',', ",\r "))), "{text}");
+    }
+}
+
+#[test]
+fn every_end_and_every_byte_left_out_or_doubled() {
+    for text in USUAL {
+        for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
+            let rest = text[at..].chars().next().unwrap_or_default().len_utf8() + at;
+            agree(&text[..at]);
+            agree(&format!("{}{}", &text[..at], &text[rest..]));
+            agree(&format!("{}{}", &text[..rest], &text[at..]));
+        }
+    }
+}
+
+#[test]
+fn values_that_are_almost_right() {
+    let values = [
+        "0",
+        "-0",
+        "00",
+        "01",
+        "-1",
+        "1.0",
+        "1.",
+        ".5",
+        "1e2",
+        "1E+2",
+        "1e999",
+        "-1e999",
+        "0.1",
+        "1.5e-3",
+        "+1",
+        "1 2",
+        "999999999999999999",
+        "1000000000000000000",
+        "9223372036854775807",
+        "9223372036854775808",
+        "18446744073709551616",
+        "9007199254740993",
+        "NaN",
+        "null",
+        "true",
+        "tru",
+        "\"\"",
+        "\"a\\nb\"",
+        "\"\\ud800\"",
+        "\"a\tb\"",
+        "\"\u{7f}\"",
+        "{}",
+        "[]",
+        "{\"a\":1,\"a\":2}",
+        "{\"a\":1,}",
+        "[1,]",
+        "{\"a\":{\"b\":[{}]}}",
+        "1}",
+        "\"2.0\"",
+        "\"complete\"",
+        "{",
+        "}",
+    ];
+    let long = format!("\"{}\"", "x".repeat(256));
+    let longer = format!("\"{}\"", "x".repeat(257));
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let values = values.into_iter().chain([long.as_str(), longer.as_str(), deep.as_str()]);
+    let keys = [
+        "jsonrpc",
+        "id",
+        "method",
+        "params",
+        "result",
+        "error",
+        "name",
+        "arguments",
+        "cursor",
+        "requestId",
+        "reason",
+        "progressToken",
+        "progress",
+        "total",
+        "message",
+        "inputResponses",
+        "requestState",
+        "inputRequests",
+        "resultType",
+        "content",
+        "_meta",
+        "traceparent",
+        "io.modelcontextprotocol/protocolVersion",
+        "io.modelcontextprotocol/clientInfo",
+        "io.modelcontextprotocol/clientCapabilities",
+        "x",
+        "\\u0069d",
+        "",
+    ];
+    for value in values {
+        for key in keys {
+            let member = format!("\"{key}\":{value}");
+            for text in [
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",{member}}}"),
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":1,{member}}}"),
+                format!("{{{member},\"jsonrpc\":\"2.0\",\"method\":\"m\"}}"),
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{{{member}}}}}"),
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{{{member},{member}}}}}"),
+                format!(
+                    "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{{\"_meta\":{{{member}}}}}}}"
+                ),
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{{member}}}}}"),
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{{member},{member}}}}}"),
+            ] {
+                agree(&text);
+            }
+        }
+    }
+}
+
+proptest! {
+    /// Usual messages with bytes replaced, and pieces of one put into another.
+    #[test]
+    fn broken_messages(
+        which in 0..USUAL.len(),
+        other in 0..USUAL.len(),
+        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        const BYTES: &[u8] = b"{}[]:,\"\\ 0129.-+eEtnul\x01\ta";
+        let mut text: Vec<u8> = USUAL[which].bytes().collect();
+        for (at, with) in edits {
+            let at = at.index(text.len());
+            text[at] = BYTES[with.index(BYTES.len())];
+        }
+        if let Ok(text) = core::str::from_utf8(&text) {
+            agree(text);
+            let cut = cut.index(text.len());
+            if let (Some(head), Some(tail)) = (text.get(..cut), USUAL[other].get(cut..)) {
+                agree(&(head.to_string() + tail));
+            }
+        }
+    }
+}
