@@ -46,6 +46,7 @@ mod streams {
     use std::fs::{File, OpenOptions};
     use std::io;
     use std::os::fd::{AsFd, AsRawFd};
+    use std::os::unix::fs::OpenOptionsExt;
 
     use async_io::Async;
     use blocking::Unblock;
@@ -70,6 +71,8 @@ mod streams {
         }
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         let mut options = OpenOptions::new();
+        // Without the flag, opening a named pipe would wait for somebody at its other end.
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
         match access {
             Access::Read => options.read(true),
             Access::Write => options.write(true),

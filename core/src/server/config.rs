@@ -128,7 +128,7 @@ impl ServerConfigBuilder {
             if method.is_empty() {
                 return Err(ConfigError::new("method", "is empty"));
             }
-            if &**method == "server/discover" || method.starts_with("notifications/") {
+            if matches!(&**method, "server/discover" | "initialize") || method.starts_with("notifications/") {
                 return Err(ConfigError::new("method", alloc::format!("{method} is the engine's own")));
             }
         }

@@ -86,6 +86,7 @@ impl Outbox {
         self.head += mark.len;
         if self.marks.is_empty() {
             self.bytes.clear();
+            self.bytes.shrink_to(MAX_UNSENT_BYTES);
             self.head = 0;
         } else if self.head >= MAX_UNSENT_BYTES {
             // A queue that is never quite empty must not keep what it has sent.

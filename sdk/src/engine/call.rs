@@ -3,7 +3,6 @@
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::task::Poll;
 use std::time::Duration;
 
 use sansio_mcp::admission::{LaneKey, Passed, TicketId};
@@ -104,14 +103,14 @@ impl<M: Mode> Call<M> {
             Passed::Start => {}
             Passed::Busy => {
                 moved!(info, "busy", &self.request, code = "SERVER_BUSY");
-                return Err(crate::server::busy(1_000));
+                let retry = self.hub.lock().retry_after_ms();
+                return Err(crate::server::busy(retry));
             }
             Passed::Waits => {
                 if !self.signal.is_stopped() {
                     moved!(trace, "in lane", &self.request);
                 }
-                // The work registers itself with the signal; a grant wakes it.
-                poll_fn(|_| if self.signal.is_granted() { Poll::Ready(()) } else { Poll::Pending }).await;
+                poll_fn(|cx| self.signal.poll_granted(cx)).await;
             }
         }
         moved!(trace, "running", &self.request);
@@ -144,12 +143,12 @@ impl<M: Mode> Call<M> {
         self.has_cleanups.store(true, Ordering::Release);
     }
 
+    /// What was registered last. A blocking body began after everything else, so its clean-up comes first.
     pub(crate) fn next_cleanup(&self) -> Option<Cleanup<M>> {
-        if let Some(cleanup) = self.own_cleanup() {
-            return Some(cleanup);
+        if let Some(Cleanup { future, bound }) = self.twin.get().and_then(|twin| twin.own_cleanup()) {
+            return Some(Cleanup { future: M::from_shared(future), bound });
         }
-        let Cleanup { future, bound } = self.twin.get()?.own_cleanup()?;
-        Some(Cleanup { future: M::from_shared(future), bound })
+        self.own_cleanup()
     }
 
     fn own_cleanup(&self) -> Option<Cleanup<M>> {

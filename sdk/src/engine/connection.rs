@@ -29,7 +29,8 @@ impl Connection {
     pub(super) fn open(hub: Arc<Hub>) -> Self {
         let channel = {
             let config = Arc::clone(&hub.config);
-            hub.lock().open(&config, false)
+            let now = hub.now();
+            hub.lock().open(&config, false, now)
         };
         Self { hub, channel }
     }
@@ -120,7 +121,8 @@ impl Exchange {
     pub(super) fn open(hub: Arc<Hub>) -> Self {
         let channel = {
             let config = Arc::clone(&hub.config);
-            hub.lock().open(&config, true)
+            let now = hub.now();
+            hub.lock().open(&config, true, now)
         };
         Self { hub, channel }
     }

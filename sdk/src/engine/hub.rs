@@ -208,12 +208,19 @@ impl HubState {
 
     // Channels.
 
-    pub(crate) fn open(&mut self, config: &Arc<ServerConfig>, single: bool) -> ChannelId {
-        let port = if single {
+    /// A new channel; one that is over already if the engine is closing.
+    pub(crate) fn open(&mut self, config: &Arc<ServerConfig>, single: bool, now: Now) -> ChannelId {
+        let mut port = if single {
             Port::Single(Box::new(Exchange::new(Arc::clone(config))))
         } else {
             Port::Shared(Box::new(Server::new(Arc::clone(config))))
         };
+        if self.closing {
+            match &mut port {
+                Port::Shared(server) => server.close(now),
+                Port::Single(exchange) => exchange.close(),
+            }
+        }
         self.generation = self.generation.wrapping_add(1);
         let generation = self.generation;
         let channel = Some(Channel {

@@ -168,9 +168,14 @@ impl HubState {
     }
 
     fn busy(&mut self, id: ChannelId, serving: ServingId) {
-        let retry = self.admission.waiting().min(1_000) as u64 + 100;
-        let reply = crate::server::busy(retry);
+        let reply = crate::server::busy(self.retry_after_ms());
         self.respond(id, serving, &reply);
+    }
+
+    /// When a refused client may try again: a tenth of a second, and a millisecond for each that waits already,
+    /// so that a long queue is not asked as often as a short one.
+    pub(crate) fn retry_after_ms(&self) -> u64 {
+        100 + self.admission.waiting().min(1_000) as u64
     }
 
     fn stopped(&mut self, id: ChannelId, serving: ServingId, why: Stopped) {
@@ -213,8 +218,7 @@ impl HubState {
             if opens {
                 self.inbox.push_back(Dispatch { channel, serving });
             } else if let Some(signal) = self.entry(channel, serving).and_then(|entry| entry.signal.clone()) {
-                let waker = signal.grant();
-                self.wakes.extend(waker);
+                self.wakes.extend(signal.grant());
             }
         }
     }

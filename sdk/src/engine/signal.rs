@@ -19,6 +19,8 @@ pub(crate) struct Signal {
 #[derive(Debug, Default)]
 struct Waiting {
     work: Option<Waker>,
+    /// The wait for the lane, which a layer may poll with a waker of its own.
+    lane: Option<Waker>,
     /// Futures of user code that wait for the stop; a place is freed when its future goes.
     others: Vec<Option<Waker>>,
 }
@@ -48,10 +50,22 @@ impl Signal {
         waiting.work.take().into_iter().chain(others)
     }
 
-    /// It is the work's turn. The waker to wake, once no lock is held.
-    pub(crate) fn grant(&self) -> Option<Waker> {
+    /// It is the work's turn. The wakers to wake, once no lock is held.
+    pub(crate) fn grant(&self) -> impl Iterator<Item = Waker> + use<> {
         self.granted.store(true, Ordering::Release);
-        self.waiting().work.take()
+        let mut waiting = self.waiting();
+        waiting.work.take().into_iter().chain(waiting.lane.take())
+    }
+
+    /// Completes when it is the work's turn.
+    pub(crate) fn poll_granted(&self, cx: &Context<'_>) -> Poll<()> {
+        if self.is_granted() {
+            return Poll::Ready(());
+        }
+        let old = self.waiting().lane.replace(cx.waker().clone());
+        drop(old);
+        // It may have come in between.
+        if self.is_granted() { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// The work wants to hear of what comes. Whoever calls this looks at the facts again afterwards.

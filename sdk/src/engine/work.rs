@@ -202,7 +202,11 @@ pub(crate) fn contained<T>(code: impl FnOnce() -> T) -> Option<T> {
                 .copied()
                 .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
                 .unwrap_or("no message");
-            tracing::error!(code = "PANIC", message, "a handler panicked; its own call fails");
+            tracing::error!(
+                code = "PANIC",
+                message,
+                "code of the server's author panicked; nothing but its own request is concerned"
+            );
             // Dropping the payload is user code too.
             let _ = catch_unwind(AssertUnwindSafe(|| drop(panic)));
             None

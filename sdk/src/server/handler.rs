@@ -113,15 +113,19 @@ async fn follow<T: ToolOutput, S, M: Mode>(
     let mut stream = pin!(stream);
     loop {
         match poll_fn(|cx| stream.as_mut().poll_next(cx)).await {
-            Some(Step::Progress { progress, total, message }) => {
+            Some(Step::Percent { percent, message }) => {
                 if !context.wants_progress() {
                     continue;
                 }
-                let percent = total == Some(100.0);
-                if percent && !(0.0..=100.0).contains(&progress) {
+                if !(0.0..=100.0).contains(&percent) {
                     context.refuse(Report::OutOfRange);
                     continue;
                 }
+                let mut report = Progress::new(percent).of(100.0);
+                report.message = message.as_deref();
+                context.report(&report);
+            }
+            Some(Step::Progress { progress, total, message }) => {
                 let mut report = Progress::new(progress);
                 report.total = total;
                 report.message = message.as_deref();
@@ -224,7 +228,9 @@ where
     T: ToolOutput,
 {
     let outstanding = context.begin_blocking();
+    let span = tracing::Span::current();
     let body = move || {
+        let _entered = span.enter();
         let reply = if context.is_cancelled() {
             Exit::cancelled().into_reply() // cancelled before a thread was free: it never starts
         } else {

@@ -42,7 +42,9 @@ pub use exit::Exit;
 pub use handler::{RunTool, Running};
 pub(crate) use layer::run_request;
 pub use layer::{ContextHook, Layer, Next};
-pub use output::{Json, NoArguments, RawArguments, ToolInput, ToolOutput, Untyped};
+#[cfg(feature = "schemars")]
+pub use output::Json;
+pub use output::{NoArguments, Parsed, RawArguments, ToolInput, ToolOutput, Untyped};
 pub(crate) use registry::Registry;
 pub(crate) use reply::busy;
 pub use reply::{Answer, Failure, Reply};

@@ -63,6 +63,7 @@ impl ToolOutput for Vec<ContentBlock> {
 
 /// Typed output: `structuredContent` with its schema, and its JSON as a text for clients that only read those
 /// (server/tools, "Structured Content").
+#[cfg(feature = "schemars")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Json<T>(pub T);
 
@@ -119,16 +120,41 @@ impl<T: DeserializeOwned + schemars::JsonSchema> ToolInput for T {
     }
 }
 
-#[cfg(not(feature = "schemars"))]
-impl<T: DeserializeOwned> ToolInput for T {
+/// Arguments of a type without a derived schema: the tool's description brings it
+/// ([`input_schema`](super::ToolSpec::input_schema)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parsed<T>(pub T);
+
+impl<T: DeserializeOwned> ToolInput for Parsed<T> {
     fn parse(arguments: &str) -> Result<Self, String> {
-        serde_json::from_str(arguments).map_err(|error| error.to_string())
+        serde_json::from_str(arguments).map(Self).map_err(|error| error.to_string())
     }
 
     fn schema() -> Option<RawJson> {
         None
     }
 }
+
+/// Without derived schemas the types of this crate bring their own.
+#[cfg(not(feature = "schemars"))]
+macro_rules! own_schema {
+    ($name:ty, $schema:literal) => {
+        impl ToolInput for $name {
+            fn parse(arguments: &str) -> Result<Self, String> {
+                serde_json::from_str(arguments).map_err(|error| error.to_string())
+            }
+
+            fn schema() -> Option<RawJson> {
+                RawJson::from_text($schema).ok()
+            }
+        }
+    };
+}
+
+#[cfg(not(feature = "schemars"))]
+own_schema!(NoArguments, r#"{"type":"object","additionalProperties":false}"#);
+#[cfg(not(feature = "schemars"))]
+own_schema!(RawArguments, r#"{"type":"object"}"#);
 
 #[cfg(feature = "schemars")]
 fn schema_of<T: schemars::JsonSchema>() -> Option<RawJson> {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
 
@@ -15,7 +15,14 @@ use super::exit::Exit;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Step<T> {
-    /// Progress, in any unit: the side channel.
+    /// Progress in percent, 0 to 100: the side channel.
+    Percent {
+        /// Increases with each step.
+        percent: f64,
+        /// For a person.
+        message: Option<Cow<'static, str>>,
+    },
+    /// Progress in any unit.
     Progress {
         /// Increases with each step.
         progress: f64,
@@ -33,7 +40,7 @@ pub enum Step<T> {
 impl<T> Step<T> {
     /// Progress in percent.
     pub fn percent(percent: f64, message: impl Into<Cow<'static, str>>) -> Self {
-        Self::Progress { progress: percent, total: Some(100.0), message: Some(message.into()) }
+        Self::Percent { percent, message: Some(message.into()) }
     }
 }
 
@@ -72,29 +79,38 @@ pub struct Yielder {
 /// What was yielded and not taken: one item, unless the code yields from several futures at once.
 #[derive(Default)]
 struct Slot {
-    first: Option<Yielded>,
-    more: VecDeque<Yielded>,
+    first: Option<(Yielded, Waker)>,
+    more: VecDeque<(Yielded, Waker)>,
 }
 
 enum Yielded {
+    Percent { percent: f64, message: Option<Cow<'static, str>> },
     Progress { progress: f64, total: Option<f64>, message: Option<Cow<'static, str>> },
     Note(String),
 }
 
 impl Slot {
-    fn push(&mut self, item: Yielded) {
+    fn push(&mut self, item: Yielded, waker: Waker) {
         if self.first.is_none() && self.more.is_empty() {
-            self.first = Some(item);
+            self.first = Some((item, waker));
         } else {
-            self.more.push_back(item);
+            self.more.push_back((item, waker));
         }
     }
 
-    fn pop<T>(&mut self) -> Option<Step<T>> {
-        Some(match self.first.take().or_else(|| self.more.pop_front())? {
-            Yielded::Progress { progress, total, message } => Step::Progress { progress, total, message },
-            Yielded::Note(note) => Step::Note(note),
-        })
+    /// The next item, and who waits for its being taken.
+    fn pop(&mut self) -> Option<(Yielded, Waker)> {
+        self.first.take().or_else(|| self.more.pop_front())
+    }
+}
+
+impl Yielded {
+    fn into_step<T>(self) -> Step<T> {
+        match self {
+            Self::Percent { percent, message } => Step::Percent { percent, message },
+            Self::Progress { progress, total, message } => Step::Progress { progress, total, message },
+            Self::Note(note) => Step::Note(note),
+        }
     }
 }
 
@@ -105,7 +121,7 @@ impl Yielder {
         percent: f64,
         message: impl Into<Cow<'static, str>>,
     ) -> impl Future<Output = ()> + Send {
-        self.give(Yielded::Progress { progress: percent, total: Some(100.0), message: Some(message.into()) })
+        self.give(Yielded::Percent { percent, message: Some(message.into()) })
     }
 
     /// Yields progress in any unit.
@@ -137,10 +153,10 @@ struct Give {
 impl Future for Give {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Some(item) = self.item.take() else { return Poll::Ready(()) };
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner).push(item);
-        // The stream polls the code again by itself once it has yielded this.
+        // Usually the stream's own waker; a combinator inside the code may have put another in its place.
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner).push(item, cx.waker().clone());
         Poll::Pending
     }
 }
@@ -150,21 +166,26 @@ impl<T, F: Future<Output = Result<T, Exit>>> Stream for Generator<F> {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Step<T>>> {
         let this = &mut *self;
-        let slot = || this.slot.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(step) = slot().pop() {
-            return Poll::Ready(Some(step));
+        let pop = || this.slot.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let give = |(item, waiting): (Yielded, Waker)| {
+            // The code is polled again with the next poll of the stream; what waits with another waker
+            // inside it would not be polled then.
+            if !waiting.will_wake(cx.waker()) {
+                waiting.wake();
+            }
+            Poll::Ready(Some(item.into_step()))
+        };
+        if let Some(yielded) = pop() {
+            return give(yielded);
         }
         let Some(future) = &mut this.future else { return Poll::Ready(None) };
-        let polled = future.as_mut().poll(cx);
-        let yielded = slot().pop();
+        let polled = future.as_mut().poll(&mut Context::from_waker(cx.waker()));
+        let yielded = pop();
         if let Poll::Ready(result) = polled {
             // What was yielded by a future that the code no longer waits for is of no interest.
             this.future = None;
             return Poll::Ready(Some(Step::Done(result)));
         }
-        match yielded {
-            Some(step) => Poll::Ready(Some(step)),
-            None => Poll::Pending,
-        }
+        yielded.map_or(Poll::Pending, give)
     }
 }
