@@ -413,15 +413,16 @@ impl HubState {
 
     /// The driver has begun everything: channels may be read again.
     fn resume(&mut self) {
-        for id in std::mem::take(&mut self.paused) {
-            // One that left no waker yet hears of it when it does.
-            if let Some(channel) = self.channel(id).filter(|channel| channel.paused)
-                && let Some(writer) = channel.writer.take()
-            {
-                channel.paused = false;
-                self.wakes.push(writer);
-            }
-        }
+        let mut paused = std::mem::take(&mut self.paused);
+        paused.retain(|id| {
+            let Some(channel) = self.channel(*id).filter(|channel| channel.paused) else { return false };
+            // One that left no waker yet hears of it when it does, or after what the driver is given until then.
+            let Some(writer) = channel.writer.take() else { return true };
+            channel.paused = false;
+            self.wakes.push(writer);
+            false
+        });
+        self.paused = paused;
     }
 
     /// Appends what waits to be sent, each message with `end` after it, until there are about `max` new bytes. `waker`
@@ -453,7 +454,6 @@ impl HubState {
         }
         let held = channel.held;
         if channel.paused && self.inbox.is_empty() {
-            self.paused.push(id);
             self.resume();
         }
         if held {
