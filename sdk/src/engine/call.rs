@@ -3,7 +3,6 @@
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::task::Poll;
 use std::time::Duration;
 
 use sansio_mcp::admission::{LaneKey, Passed, TicketId};
@@ -110,8 +109,7 @@ impl<M: Mode> Call<M> {
                 if !self.signal.is_stopped() {
                     moved!(trace, "in lane", &self.request);
                 }
-                // The work registers itself with the signal; a grant wakes it.
-                poll_fn(|_| if self.signal.is_granted() { Poll::Ready(()) } else { Poll::Pending }).await;
+                poll_fn(|cx| self.signal.poll_turn(cx)).await;
             }
         }
         moved!(trace, "running", &self.request);

@@ -662,8 +662,7 @@ impl HubState {
             if opens {
                 self.inbox.push_back(Dispatch { channel, serving });
             } else if let Some(signal) = self.entry(channel, serving).and_then(|entry| entry.signal.clone()) {
-                let waker = signal.grant();
-                self.wakes.extend(waker);
+                self.wakes.extend(signal.grant());
             }
         }
     }

@@ -19,6 +19,8 @@ pub(crate) struct Signal {
 #[derive(Debug, Default)]
 struct Waiting {
     work: Option<Waker>,
+    /// Whoever waits for the turn: layers may poll it behind wakers of their own.
+    turn: Option<Waker>,
     /// Futures of user code that wait for the stop; a place is freed when its future goes.
     others: Vec<Option<Waker>>,
 }
@@ -48,10 +50,20 @@ impl Signal {
         waiting.work.take().into_iter().chain(others)
     }
 
-    /// It is the work's turn. The waker to wake, once no lock is held.
-    pub(crate) fn grant(&self) -> Option<Waker> {
+    /// It is the work's turn. The wakers to wake, once no lock is held.
+    pub(crate) fn grant(&self) -> impl Iterator<Item = Waker> + use<> {
         self.granted.store(true, Ordering::Release);
-        self.waiting().work.take()
+        let mut waiting = self.waiting();
+        waiting.work.take().into_iter().chain(waiting.turn.take())
+    }
+
+    /// Completes when it is the work's turn.
+    pub(crate) fn poll_turn(&self, cx: &Context<'_>) -> Poll<()> {
+        if !self.is_granted() {
+            let _old = self.waiting().turn.replace(cx.waker().clone());
+        }
+        // It may have come in between.
+        if self.is_granted() { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// The work wants to hear of what comes. Whoever calls this looks at the facts again afterwards.
