@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
 
@@ -72,9 +72,14 @@ pub struct Yielder {
 /// What was yielded and not taken: one item, unless the code yields from several futures at once.
 #[derive(Default)]
 struct Slot {
-    first: Option<Yielded>,
-    more: VecDeque<Yielded>,
+    first: Option<Item>,
+    more: VecDeque<Item>,
+    /// Whoever polls the stream. It polls the code again by itself once it has taken an item.
+    outer: Option<Waker>,
 }
+
+/// An item, and who is to be woken when it was taken: a set of futures polls only those of them that were woken.
+type Item = (Yielded, Option<Waker>);
 
 enum Yielded {
     Progress { progress: f64, total: Option<f64>, message: Option<Cow<'static, str>> },
@@ -82,7 +87,9 @@ enum Yielded {
 }
 
 impl Slot {
-    fn push(&mut self, item: Yielded) {
+    fn push(&mut self, item: Yielded, cx: &Context<'_>) {
+        let own = !self.outer.as_ref().is_some_and(|outer| outer.will_wake(cx.waker()));
+        let item = (item, own.then(|| cx.waker().clone()));
         if self.first.is_none() && self.more.is_empty() {
             self.first = Some(item);
         } else {
@@ -90,11 +97,19 @@ impl Slot {
         }
     }
 
-    fn pop<T>(&mut self) -> Option<Step<T>> {
-        Some(match self.first.take().or_else(|| self.more.pop_front())? {
-            Yielded::Progress { progress, total, message } => Step::Progress { progress, total, message },
-            Yielded::Note(note) => Step::Note(note),
-        })
+    fn pop(&mut self) -> Option<Item> {
+        self.first.take().or_else(|| self.more.pop_front())
+    }
+}
+
+/// Must be called without the slot's lock: waking may run other people's code.
+fn step<T>((item, waker): Item) -> Step<T> {
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+    match item {
+        Yielded::Progress { progress, total, message } => Step::Progress { progress, total, message },
+        Yielded::Note(note) => Step::Note(note),
     }
 }
 
@@ -137,10 +152,9 @@ struct Give {
 impl Future for Give {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Some(item) = self.item.take() else { return Poll::Ready(()) };
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner).push(item);
-        // The stream polls the code again by itself once it has yielded this.
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner).push(item, cx);
         Poll::Pending
     }
 }
@@ -151,10 +165,19 @@ impl<T, F: Future<Output = Result<T, Exit>>> Stream for Generator<F> {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Step<T>>> {
         let this = &mut *self;
         let slot = || this.slot.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(step) = slot().pop() {
-            return Poll::Ready(Some(step));
+        let waiting = slot().pop();
+        if let Some(item) = waiting {
+            return Poll::Ready(Some(step(item)));
         }
         let Some(future) = &mut this.future else { return Poll::Ready(None) };
+        let _old = {
+            let outer = &mut slot().outer;
+            if outer.as_ref().is_some_and(|outer| outer.will_wake(cx.waker())) {
+                None
+            } else {
+                outer.replace(cx.waker().clone())
+            }
+        };
         let polled = future.as_mut().poll(cx);
         let yielded = slot().pop();
         if let Poll::Ready(result) = polled {
@@ -163,7 +186,7 @@ impl<T, F: Future<Output = Result<T, Exit>>> Stream for Generator<F> {
             return Poll::Ready(Some(Step::Done(result)));
         }
         match yielded {
-            Some(step) => Poll::Ready(Some(step)),
+            Some(item) => Poll::Ready(Some(step(item))),
             None => Poll::Pending,
         }
     }
