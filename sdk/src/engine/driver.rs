@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use super::call::Call;
 use super::hub::Left;
+use super::signal::keep;
 use super::work::Work;
 use super::{Bounds, Hub};
 use crate::mode::Mode;
@@ -139,9 +140,11 @@ impl<M: Mode> Future for Driver<M> {
         let this = &mut *self;
         let mut budget = BUDGET;
         // What is woken from here on is seen below.
-        this.hub.lock().driver = None;
+        let _known = this.hub.lock().driver.take();
         loop {
             let mut idle = true;
+            // Wakers that were replaced, dropped while nothing is locked.
+            let mut old = [None, None];
             loop {
                 let assigned = {
                     let mut hub = this.hub.lock();
@@ -154,10 +157,7 @@ impl<M: Mode> Future for Driver<M> {
                         if hub.closing && hub.works == 0 {
                             return Poll::Ready(());
                         }
-                        match &mut hub.driver {
-                            Some(known) => known.clone_from(cx.waker()),
-                            none => *none = Some(cx.waker().clone()),
-                        }
+                        old[0] = keep(&mut hub.driver, cx.waker());
                         break;
                     }
                 };
@@ -173,11 +173,9 @@ impl<M: Mode> Future for Driver<M> {
             {
                 let mut list = this.woken.list();
                 std::mem::swap(&mut list.0, &mut this.round);
-                match &mut list.1 {
-                    Some(known) => known.clone_from(cx.waker()),
-                    none => *none = Some(cx.waker().clone()),
-                }
+                old[1] = keep(&mut list.1, cx.waker());
             }
+            drop(old);
             while let Some(index) = this.round.pop_front() {
                 idle = false;
                 this.poll_place(index);

@@ -17,7 +17,7 @@ use sansio_mcp::server::{
 use sansio_mcp::time::{Mono, Now};
 use serde_json::value::RawValue;
 
-use super::signal::Signal;
+use super::signal::{Signal, keep};
 use super::watch::Note;
 use crate::clock::Clock;
 use crate::server::Reply;
@@ -49,6 +49,8 @@ pub(crate) struct HubState {
     /// Works handed to the driver that are not over.
     pub(crate) works: usize,
     wakes: Vec<Waker>,
+    /// Wakers that nobody needs any more: dropping one may run an executor's code.
+    stale: Vec<Waker>,
     notes: Vec<Note>,
     /// Signals that nobody holds any more, for reuse.
     spare_signals: Vec<Arc<Signal>>,
@@ -188,6 +190,7 @@ impl Hub {
             ending: Arc::default(),
             works: 0,
             wakes: Vec::new(),
+            stale: Vec::new(),
             notes: Vec::new(),
             spare_signals: Vec::new(),
         };
@@ -246,14 +249,16 @@ impl Drop for Guard<'_> {
             let driver = state.driver.take();
             state.wakes.extend(driver);
         }
-        if state.wakes.is_empty() && state.notes.is_empty() {
+        if state.wakes.is_empty() && state.notes.is_empty() && state.stale.is_empty() {
             return;
         }
         // Mostly there is one, and the list keeps its memory.
         let last = state.wakes.pop();
         let wakes = if state.wakes.is_empty() { Vec::new() } else { std::mem::take(&mut state.wakes) };
         let notes = std::mem::take(&mut state.notes);
+        let stale = std::mem::take(&mut state.stale);
         drop(state);
+        drop(stale);
         for note in notes {
             note.tell();
         }
@@ -325,7 +330,7 @@ impl HubState {
         (channel.generation == id.generation).then_some(channel)
     }
 
-    /// The transport has gone. What it leaves to be dropped is dropped by the caller, outside the lock.
+    /// The transport has gone.
     pub(crate) fn close(&mut self, id: ChannelId, now: Now) {
         let Some(channel) = self.channel(id) else { return };
         match &mut channel.port {
@@ -334,7 +339,10 @@ impl HubState {
         }
         self.settle(id);
         if let Some(place) = self.channels.get_mut(id.index as usize) {
-            if place.take().is_some_and(|channel| channel.held) {
+            let gone = place.take();
+            let held = gone.as_ref().is_some_and(|channel| channel.held);
+            self.stale.extend(gone.and_then(|channel| channel.writer));
+            if held {
                 self.admission.release(id.key());
                 self.grants();
             }
@@ -448,12 +456,10 @@ impl HubState {
             count += 1;
             last = transmit.last;
         }
-        match &mut channel.writer {
-            Some(known) => known.clone_from(waker),
-            none => *none = Some(waker.clone()),
-        }
-        let held = channel.held;
-        if channel.paused && self.inbox.is_empty() {
+        let old = keep(&mut channel.writer, waker);
+        let (held, paused) = (channel.held, channel.paused);
+        self.stale.extend(old);
+        if paused && self.inbox.is_empty() {
             self.resume();
         }
         if held {

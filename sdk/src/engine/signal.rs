@@ -25,6 +25,14 @@ struct Waiting {
     others: Vec<Option<Waker>>,
 }
 
+/// Keeps a waker. The old one is returned, to be dropped where no lock is held: that may run an executor's code.
+pub(super) fn keep(place: &mut Option<Waker>, waker: &Waker) -> Option<Waker> {
+    if place.as_ref().is_some_and(|known| known.will_wake(waker)) {
+        return None;
+    }
+    place.replace(waker.clone())
+}
+
 impl Signal {
     fn waiting(&self) -> std::sync::MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
@@ -60,7 +68,7 @@ impl Signal {
     /// Completes when it is the work's turn.
     pub(crate) fn poll_turn(&self, cx: &Context<'_>) -> Poll<()> {
         if !self.is_granted() {
-            let _old = self.waiting().turn.replace(cx.waker().clone());
+            let _old = keep(&mut self.waiting().turn, cx.waker());
         }
         // It may have come in between.
         if self.is_granted() { Poll::Ready(()) } else { Poll::Pending }
@@ -68,11 +76,7 @@ impl Signal {
 
     /// The work wants to hear of what comes. Whoever calls this looks at the facts again afterwards.
     pub(crate) fn register_work(&self, waker: &Waker) {
-        let mut waiting = self.waiting();
-        match &mut waiting.work {
-            Some(known) => known.clone_from(waker),
-            none => *none = Some(waker.clone()),
-        }
+        let _old = keep(&mut self.waiting().work, waker);
     }
 
     /// A blocking body begins; it has returned when the guard is dropped.
@@ -131,16 +135,16 @@ impl Future for Cancelled {
         if self.signal.is_stopped() {
             return Poll::Ready(());
         }
+        let _old: Option<Waker>;
         let mut waiting = self.signal.waiting();
         let place = self.place.or_else(|| waiting.others.iter().position(Option::is_none));
-        let waker = Some(cx.waker().clone());
         let place = if let Some((place, slot)) =
             place.and_then(|place| Some((place, waiting.others.get_mut(place)?)))
         {
-            *slot = waker;
+            _old = keep(slot, cx.waker());
             place
         } else {
-            waiting.others.push(waker);
+            waiting.others.push(Some(cx.waker().clone()));
             waiting.others.len() - 1
         };
         drop(waiting);
@@ -152,10 +156,7 @@ impl Future for Cancelled {
 
 impl Drop for Cancelled {
     fn drop(&mut self) {
-        if let Some(place) = self.place
-            && let Some(slot) = self.signal.waiting().others.get_mut(place)
-        {
-            *slot = None;
-        }
+        let Some(place) = self.place else { return };
+        let _old = self.signal.waiting().others.get_mut(place).and_then(Option::take);
     }
 }
