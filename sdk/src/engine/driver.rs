@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use super::call::Call;
 use super::hub::Left;
 use super::signal::keep;
-use super::work::Work;
+use super::work::{Work, contained};
 use super::{Bounds, Hub};
 use crate::mode::Mode;
 use crate::server::Registry;
@@ -104,7 +104,8 @@ impl<M: Mode> Driver<M> {
     /// Starts a work: on the user's executor if there is a hook, else here, where it is polled at once.
     fn start(&mut self, work: Work<M>) {
         if let Some(spawn) = &self.spawn {
-            spawn(M::work(crate::mode::Work(work)));
+            // An executor that is not there may panic: then the work is dropped, which answers for it.
+            contained(|| spawn(M::work(crate::mode::Work(work))));
             return;
         }
         let index = self.free.pop().unwrap_or_else(|| {
