@@ -11,6 +11,8 @@ use std::task::{Context, Poll, Waker};
 pub(crate) struct Signal {
     stopped: AtomicBool,
     granted: AtomicBool,
+    /// The work is over: what is registered with it from now on, nobody will run.
+    over: AtomicBool,
     /// Blocking bodies that have not returned.
     outstanding: AtomicUsize,
     waiting: Mutex<Waiting>,
@@ -44,6 +46,14 @@ impl Signal {
 
     pub(crate) fn is_granted(&self) -> bool {
         self.granted.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn end(&self) {
+        self.over.store(true, Ordering::SeqCst);
     }
 
     pub(crate) fn is_outstanding(&self) -> bool {
