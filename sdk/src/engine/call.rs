@@ -110,7 +110,7 @@ impl<M: Mode> Call<M> {
                 if !self.signal.is_stopped() {
                     moved!(trace, "in lane", &self.request);
                 }
-                poll_fn(|cx| self.signal.poll_granted(cx)).await;
+                poll_fn(|cx| self.signal.poll_turn(cx)).await;
             }
         }
         moved!(trace, "running", &self.request);
@@ -140,7 +140,19 @@ impl<M: Mode> Call<M> {
 
     pub(crate) fn on_exit(&self, cleanup: Cleanup<M>) {
         self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).push(cleanup);
-        self.has_cleanups.store(true, Ordering::Release);
+        self.has_cleanups.store(true, Ordering::SeqCst);
+        // The work ends first and looks for clean-up after that: one of the two sees the other.
+        if self.signal.is_over() {
+            self.drop_cleanups();
+        }
+    }
+
+    /// Drops clean-up that nobody will run. It may hold the context, and the context holds it.
+    pub(crate) fn drop_cleanups(&self) {
+        while let Some(cleanup) = self.next_cleanup() {
+            tracing::warn!(code = "CLEANUP_TOO_LATE", "clean-up was dropped without being run");
+            contained(|| drop(cleanup));
+        }
     }
 
     /// What was registered last. A blocking body began after everything else, so its clean-up comes first.
@@ -152,7 +164,7 @@ impl<M: Mode> Call<M> {
     }
 
     fn own_cleanup(&self) -> Option<Cleanup<M>> {
-        if !self.has_cleanups.load(Ordering::Acquire) {
+        if !self.has_cleanups.load(Ordering::SeqCst) {
             return None;
         }
         self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).pop()

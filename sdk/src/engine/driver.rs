@@ -9,7 +9,8 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use super::call::Call;
 use super::hub::Left;
-use super::work::Work;
+use super::signal::keep;
+use super::work::{Work, contained};
 use super::{Bounds, Hub};
 use crate::mode::Mode;
 use crate::server::Registry;
@@ -103,7 +104,8 @@ impl<M: Mode> Driver<M> {
     /// Starts a work: on the user's executor if there is a hook, else here, where it is polled at once.
     fn start(&mut self, work: Work<M>) {
         if let Some(spawn) = &self.spawn {
-            spawn(M::work(crate::mode::Work(work)));
+            // An executor that is not there may panic: then the work is dropped, which answers for it.
+            contained(|| spawn(M::work(crate::mode::Work(work))));
             return;
         }
         let index = self.free.pop().unwrap_or_else(|| {
@@ -139,9 +141,11 @@ impl<M: Mode> Future for Driver<M> {
         let this = &mut *self;
         let mut budget = BUDGET;
         // What is woken from here on is seen below.
-        this.hub.lock().driver = None;
+        let _known = this.hub.lock().driver.take();
         loop {
             let mut idle = true;
+            // Wakers that were replaced, dropped while nothing is locked.
+            let mut old = [None, None];
             loop {
                 let assigned = {
                     let mut hub = this.hub.lock();
@@ -154,10 +158,7 @@ impl<M: Mode> Future for Driver<M> {
                         if hub.closing && hub.works == 0 {
                             return Poll::Ready(());
                         }
-                        match &mut hub.driver {
-                            Some(known) => known.clone_from(cx.waker()),
-                            none => *none = Some(cx.waker().clone()),
-                        }
+                        old[0] = keep(&mut hub.driver, cx.waker());
                         break;
                     }
                 };
@@ -173,11 +174,9 @@ impl<M: Mode> Future for Driver<M> {
             {
                 let mut list = this.woken.list();
                 std::mem::swap(&mut list.0, &mut this.round);
-                match &mut list.1 {
-                    Some(known) => known.clone_from(cx.waker()),
-                    none => *none = Some(cx.waker().clone()),
-                }
+                old[1] = keep(&mut list.1, cx.waker());
             }
+            drop(old);
             while let Some(index) = this.round.pop_front() {
                 idle = false;
                 this.poll_place(index);

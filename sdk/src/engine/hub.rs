@@ -14,7 +14,7 @@ use sansio_mcp::time::{Mono, Now};
 use serde_json::value::RawValue;
 
 use super::channel::{Channel, ChannelId, Port};
-use super::signal::Signal;
+use super::signal::{Signal, keep};
 use super::watch::Note;
 use crate::clock::Clock;
 
@@ -45,6 +45,8 @@ pub(crate) struct HubState {
     /// Works handed to the driver that are not over.
     pub(crate) works: usize,
     pub(super) wakes: Vec<Waker>,
+    /// Wakers that nobody needs any more: dropping one may run an executor's code.
+    pub(super) stale: Vec<Waker>,
     pub(super) notes: Vec<Note>,
     /// Signals that nobody holds any more, for reuse.
     pub(super) spare_signals: Vec<Arc<Signal>>,
@@ -105,6 +107,7 @@ impl Hub {
             ending: Arc::default(),
             works: 0,
             wakes: Vec::new(),
+            stale: Vec::new(),
             notes: Vec::new(),
             spare_signals: Vec::new(),
         };
@@ -163,14 +166,16 @@ impl Drop for Guard<'_> {
             let driver = state.driver.take();
             state.wakes.extend(driver);
         }
-        if state.wakes.is_empty() && state.notes.is_empty() {
+        if state.wakes.is_empty() && state.notes.is_empty() && state.stale.is_empty() {
             return;
         }
         // Mostly there is one, and the list keeps its memory.
         let last = state.wakes.pop();
         let wakes = if state.wakes.is_empty() { Vec::new() } else { std::mem::take(&mut state.wakes) };
         let notes = std::mem::take(&mut state.notes);
+        let stale = std::mem::take(&mut state.stale);
         drop(state);
+        drop(stale);
         for note in notes {
             note.tell();
         }
@@ -249,7 +254,7 @@ impl HubState {
         (channel.generation == id.generation).then_some(channel)
     }
 
-    /// The transport has gone. What it leaves to be dropped is dropped by the caller, outside the lock.
+    /// The transport has gone.
     pub(crate) fn close(&mut self, id: ChannelId, now: Now) {
         let Some(channel) = self.channel(id) else { return };
         match &mut channel.port {
@@ -258,7 +263,10 @@ impl HubState {
         }
         self.settle(id);
         if let Some(place) = self.channels.get_mut(id.index as usize) {
-            if place.take().is_some_and(|channel| channel.held) {
+            let gone = place.take();
+            let held = gone.as_ref().is_some_and(|channel| channel.held);
+            self.stale.extend(gone.and_then(|channel| channel.writer));
+            if held {
                 self.admission.release(id.key());
                 self.grants();
             }
@@ -337,15 +345,16 @@ impl HubState {
 
     /// The driver has begun everything: channels may be read again.
     pub(super) fn resume(&mut self) {
-        for id in std::mem::take(&mut self.paused) {
-            // One that left no waker yet hears of it when it does.
-            if let Some(channel) = self.channel(id).filter(|channel| channel.paused)
-                && let Some(writer) = channel.writer.take()
-            {
-                channel.paused = false;
-                self.wakes.push(writer);
-            }
-        }
+        let mut paused = std::mem::take(&mut self.paused);
+        paused.retain(|id| {
+            let Some(channel) = self.channel(*id).filter(|channel| channel.paused) else { return false };
+            // One that left no waker yet hears of it when it does, or after what the driver is given until then.
+            let Some(writer) = channel.writer.take() else { return true };
+            channel.paused = false;
+            self.wakes.push(writer);
+            false
+        });
+        self.paused = paused;
     }
 
     /// Appends what waits to be sent, each message with `end` after it, until there are about `max` new bytes. `waker`
@@ -371,13 +380,10 @@ impl HubState {
             count += 1;
             last = transmit.last;
         }
-        match &mut channel.writer {
-            Some(known) => known.clone_from(waker),
-            none => *none = Some(waker.clone()),
-        }
-        let held = channel.held;
-        if channel.paused && self.inbox.is_empty() {
-            self.paused.push(id);
+        let old = keep(&mut channel.writer, waker);
+        let (held, paused) = (channel.held, channel.paused);
+        self.stale.extend(old);
+        if paused && self.inbox.is_empty() {
             self.resume();
         }
         if held {

@@ -11,6 +11,8 @@ use std::task::{Context, Poll, Waker};
 pub(crate) struct Signal {
     stopped: AtomicBool,
     granted: AtomicBool,
+    /// The work is over: what is registered with it from now on, nobody will run.
+    over: AtomicBool,
     /// Blocking bodies that have not returned.
     outstanding: AtomicUsize,
     waiting: Mutex<Waiting>,
@@ -19,10 +21,18 @@ pub(crate) struct Signal {
 #[derive(Debug, Default)]
 struct Waiting {
     work: Option<Waker>,
-    /// The wait for the lane, which a layer may poll with a waker of its own.
-    lane: Option<Waker>,
+    /// Whoever waits for the turn: layers may poll it behind wakers of their own.
+    turn: Option<Waker>,
     /// Futures of user code that wait for the stop; a place is freed when its future goes.
     others: Vec<Option<Waker>>,
+}
+
+/// Keeps a waker. The old one is returned, to be dropped where no lock is held: that may run an executor's code.
+pub(super) fn keep(place: &mut Option<Waker>, waker: &Waker) -> Option<Waker> {
+    if place.as_ref().is_some_and(|known| known.will_wake(waker)) {
+        return None;
+    }
+    place.replace(waker.clone())
 }
 
 impl Signal {
@@ -36,6 +46,14 @@ impl Signal {
 
     pub(crate) fn is_granted(&self) -> bool {
         self.granted.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn end(&self) {
+        self.over.store(true, Ordering::SeqCst);
     }
 
     pub(crate) fn is_outstanding(&self) -> bool {
@@ -54,27 +72,21 @@ impl Signal {
     pub(crate) fn grant(&self) -> impl Iterator<Item = Waker> + use<> {
         self.granted.store(true, Ordering::Release);
         let mut waiting = self.waiting();
-        waiting.work.take().into_iter().chain(waiting.lane.take())
+        waiting.work.take().into_iter().chain(waiting.turn.take())
     }
 
     /// Completes when it is the work's turn.
-    pub(crate) fn poll_granted(&self, cx: &Context<'_>) -> Poll<()> {
-        if self.is_granted() {
-            return Poll::Ready(());
+    pub(crate) fn poll_turn(&self, cx: &Context<'_>) -> Poll<()> {
+        if !self.is_granted() {
+            let _old = keep(&mut self.waiting().turn, cx.waker());
         }
-        let old = self.waiting().lane.replace(cx.waker().clone());
-        drop(old);
         // It may have come in between.
         if self.is_granted() { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// The work wants to hear of what comes. Whoever calls this looks at the facts again afterwards.
     pub(crate) fn register_work(&self, waker: &Waker) {
-        let mut waiting = self.waiting();
-        match &mut waiting.work {
-            Some(known) => known.clone_from(waker),
-            none => *none = Some(waker.clone()),
-        }
+        let _old = keep(&mut self.waiting().work, waker);
     }
 
     /// A blocking body begins; it has returned when the guard is dropped.
@@ -133,16 +145,16 @@ impl Future for Cancelled {
         if self.signal.is_stopped() {
             return Poll::Ready(());
         }
+        let _old: Option<Waker>;
         let mut waiting = self.signal.waiting();
         let place = self.place.or_else(|| waiting.others.iter().position(Option::is_none));
-        let waker = Some(cx.waker().clone());
         let place = if let Some((place, slot)) =
             place.and_then(|place| Some((place, waiting.others.get_mut(place)?)))
         {
-            *slot = waker;
+            _old = keep(slot, cx.waker());
             place
         } else {
-            waiting.others.push(waker);
+            waiting.others.push(Some(cx.waker().clone()));
             waiting.others.len() - 1
         };
         drop(waiting);
@@ -154,10 +166,7 @@ impl Future for Cancelled {
 
 impl Drop for Cancelled {
     fn drop(&mut self) {
-        if let Some(place) = self.place
-            && let Some(slot) = self.signal.waiting().others.get_mut(place)
-        {
-            *slot = None;
-        }
+        let Some(place) = self.place else { return };
+        let _old = self.signal.waiting().others.get_mut(place).and_then(Option::take);
     }
 }

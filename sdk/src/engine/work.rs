@@ -131,6 +131,8 @@ impl<M: Mode> Work<M> {
                     }
                     let Some(cleanup) = self.call.next_cleanup() else {
                         self.replace_stage(Stage::Over);
+                        self.call.signal.end();
+                        self.call.drop_cleanups();
                         // Told before it makes way for others, so that their news come later.
                         moved!(trace, "over", &self.call.request);
                         self.call.hub.lock().finish(self.call.ticket);
@@ -231,10 +233,8 @@ impl<M: Mode> Drop for Work<M> {
             self.replace_stage(Stage::Over);
             let call = &self.call;
             deliver(&call.hub, call, &Reply::dropped());
-            // Clean-up may hold the context, and the context holds it: nobody else would ever drop either.
-            while let Some(cleanup) = call.next_cleanup() {
-                contained(|| drop(cleanup));
-            }
+            call.signal.end();
+            call.drop_cleanups();
             moved!(trace, "over", &call.request);
             call.hub.lock().finish(call.ticket);
         }
