@@ -175,6 +175,38 @@ fn the_idle_deadline_is_moved_on_by_progress_and_the_total_is_not() {
 }
 
 #[test]
+fn dropping_call_and_client_together_still_tells_the_server() {
+    let lab = Lab::new();
+    let (client, mut peer) = start(&lab);
+    lab.run(async {
+        let mut call = Box::pin(client.call_tool("a", &json!({})));
+        assert!(std::future::poll_fn(|cx| std::task::Poll::Ready(call.as_mut().poll(cx).is_pending())).await);
+        assert_eq!(peer.request().await, 1);
+        drop(call);
+        drop(client);
+        let cancelled = peer.line().await.unwrap();
+        assert_eq!(cancelled["method"], "notifications/cancelled");
+        assert_eq!(cancelled["params"], json!({"requestId": 1}));
+        assert_eq!(peer.line().await, None, "then the connection ends");
+    });
+}
+
+#[test]
+fn closing_a_client_abandons_what_is_in_flight() {
+    let lab = Lab::new();
+    let (client, mut peer) = start(&lab);
+    let pending = client.call_tool("a", &json!({}));
+    let task = lab.spawn(pending);
+    lab.run(async {
+        assert_eq!(peer.request().await, 1);
+        client.close();
+        assert_eq!(peer.line().await.unwrap()["params"], json!({"requestId": 1}));
+        assert_eq!(peer.line().await, None);
+    });
+    assert_eq!(lab.run(task).unwrap_err().code(), "CLOSED");
+}
+
+#[test]
 fn dropping_a_written_call_cancels_it_and_its_late_answer_is_dropped() {
     let lab = Lab::new();
     let (client, mut peer) = start(&lab);

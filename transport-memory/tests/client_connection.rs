@@ -76,6 +76,7 @@ fn closing_ends_calls_and_the_connection() {
         assert_eq!(peer.request().await, 1);
         client.close();
         assert_eq!(call.await.unwrap_err(), CallError::Closed);
+        assert_eq!(peer.line().await.unwrap()["method"], "notifications/cancelled");
         assert_eq!(peer.line().await, None);
         pump.await;
     });

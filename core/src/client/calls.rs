@@ -170,6 +170,7 @@ impl Client {
         let cause: Arc<str> = cause.into();
         if stream == StreamId::SHARED {
             self.finish_all(Input::Lost, &Outcome::Lost(cause));
+            self.out = Outgoing::default();
             return;
         }
         if self.config.routing == Routing::Shared {
@@ -289,10 +290,10 @@ impl Client {
         Ok(())
     }
 
-    /// Ends every call; nothing can be called any more.
+    /// Ends every call; nothing can be called any more. What is in flight is abandoned: the peer can still be told.
     pub fn close(&mut self, now: Now) {
         self.tick(now);
-        self.finish_all(Input::Lost, &Outcome::Closed);
+        self.finish_all(Input::Cancel, &Outcome::Closed);
     }
 
     // Out.
@@ -419,7 +420,6 @@ impl Client {
             self.apply(at, input, |_| outcome.clone());
         }
         self.timers.clear();
-        self.out = Outgoing::default();
     }
 }
 

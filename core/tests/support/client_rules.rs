@@ -131,9 +131,14 @@ impl Model {
         let mut open = self.open();
         open.sort_by_key(|nth| self.calls[*nth].place);
         for nth in open {
+            if how == "CLOSED" {
+                self.abandon(nth, None);
+            }
             self.over(nth, Event::Finished(nth, how));
         }
-        self.farewells.clear();
+        if how == "LOST" {
+            self.farewells.clear();
+        }
         self.closed = true;
         Seen::Nothing
     }

@@ -126,6 +126,11 @@ impl Port for ClientConnection {
     }
 
     fn is_finished(&self) -> bool {
+        // What was in flight when the client was closed is abandoned on the wire first.
+        self.shared.is_closed() && !self.shared.lock().core.has_output()
+    }
+
+    fn is_closing(&self) -> bool {
         self.shared.is_closed()
     }
 
