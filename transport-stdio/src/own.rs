@@ -46,6 +46,7 @@ mod streams {
     use std::fs::{File, OpenOptions};
     use std::io;
     use std::os::fd::{AsFd, AsRawFd};
+    use std::os::unix::fs::OpenOptionsExt;
 
     use async_io::Async;
     use blocking::Unblock;
@@ -70,6 +71,8 @@ mod streams {
         }
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         let mut options = OpenOptions::new();
+        // Opening a pipe with a name would wait for its other end, which may have come and gone.
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
         match access {
             Access::Read => options.read(true),
             Access::Write => options.write(true),
