@@ -221,9 +221,8 @@ fn wakers_are_dropped_while_no_lock_is_held() {
     // On a thread of its own: a failure is a deadlock.
     std::thread::spawn(move || {
         let (engine, mut driver) = Engine::new(waiting_server(), Arc::new(VirtualClock::new()));
-        let waker = || {
-            Waker::from(Arc::new(Watcher { wakes: AtomicUsize::new(0), looks_at: Some(engine.clone()) }))
-        };
+        let waker =
+            || Waker::from(Arc::new(Watcher { wakes: AtomicUsize::new(0), looks_at: Some(engine.clone()) }));
         let mut drive = || assert!(Pin::new(&mut driver).poll(&mut Cx::from_waker(&waker())).is_pending());
         let fill = |connection: &Connection| {
             let _: Poll<()> = connection.poll_fill(&mut Cx::from_waker(&waker()), &mut Vec::new(), 1);
