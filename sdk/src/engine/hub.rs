@@ -79,6 +79,8 @@ struct Channel {
     held: bool,
     /// It was told not to read, and has not been told otherwise.
     paused: bool,
+    /// Requests without a ticket, which nobody grants anything, that wait until its reader has caught up.
+    parked: Vec<ServingId>,
     /// What is known of each request, by its serving's index.
     requests: Vec<Option<Entry>>,
 }
@@ -310,6 +312,7 @@ impl HubState {
             writer: None,
             held: false,
             paused: false,
+            parked: Vec::new(),
             requests: Vec::new(),
         });
         self.handles += 1;
@@ -483,6 +486,12 @@ impl HubState {
             }
             let request = Arc::clone(&entry.request);
             let ticket = entry.ticket;
+            if ticket.is_none()
+                && let Some(at) = self.channel(channel).filter(|channel| channel.held)
+            {
+                at.parked.push(serving);
+                continue;
+            }
             let signal = self.spare_signals.pop().unwrap_or_default();
             if let Some(entry) = self.entry(channel, serving) {
                 entry.signal = Some(Arc::clone(&signal));
@@ -684,6 +693,8 @@ impl HubState {
         if congested {
             self.admission.hold(id.key());
         } else {
+            let parked = std::mem::take(&mut channel.parked);
+            self.inbox.extend(parked.into_iter().map(|serving| Dispatch { channel: id, serving }));
             self.admission.release(id.key());
             self.grants();
         }
