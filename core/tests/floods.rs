@@ -49,6 +49,36 @@ fn requests_with_an_unread_outlet() {
     assert_eq!((server.in_flight(), server.unsent_bytes()), (0, 0));
 }
 
+/// What a request holds is more than its line: each key of its metadata costs too.
+#[test]
+fn long_requests_that_are_not_answered() {
+    let most = 100_000;
+    let mut server = server_with(|limits| limits.in_flight_bytes = most);
+    let keys: String = (0..100).map(|n| format!("\"k{n}\":0,")).collect();
+    let long = |id: u32| call(&id.to_string()).replace("\"_meta\":{", &format!("\"_meta\":{{{keys}"));
+    let line = long(0).len();
+    let mut served = Vec::new();
+    for id in 0..MANY {
+        server.says(long(id));
+        match server.poll_event() {
+            Some(ServerEvent::Request { serving, .. }) => served.push(serving),
+            Some(ServerEvent::Violation(PeerViolation::TooManyRequests)) => {}
+            event => panic!("{event:?}"),
+        }
+        server.heard();
+    }
+    assert!((2..most / line).contains(&served.len()), "{}", served.len());
+    // What is over makes room, and one alone may be as long as a message.
+    for serving in served {
+        server.respond(serving, &DONE).unwrap().unwrap();
+    }
+    server.heard();
+    server
+        .asked(call("1").replace("\"_meta\":{", &format!("\"_meta\":{{\"k\":\"{}\",", "x".repeat(2 * most))));
+    server.says(call("2"));
+    assert_eq!(server.violations(), [PeerViolation::TooManyRequests]);
+}
+
 /// While the outlet is full cancels are heard: they make room.
 #[test]
 fn a_full_outlet_hears_cancels() {

@@ -13,7 +13,7 @@ use sansio_mcp_memory::VirtualClock;
 use sansio_mcp_sdk::lines::Port;
 use sansio_mcp_sdk::server::{Context, Exit, Next, NoArguments, Server, ToolSpec, generator};
 use sansio_mcp_sdk::{Connection, Engine, Shared};
-use sansio_mcp_tests::{Bench, Gate, Trace, response, rows, tool};
+use sansio_mcp_tests::{Bench, Gate, Trace, request, response, rows, tool};
 use serde_json::json;
 
 rows! {
@@ -212,6 +212,29 @@ fn a_channel_that_was_told_to_wait_is_told_to_read_on() {
     drive();
     assert_eq!(watcher.wakes.load(Ordering::Relaxed), 1);
     assert!(other.wants_input());
+}
+
+/// One chunk may ask for the list of tools hundreds of times, and lists take no slot.
+#[test]
+fn lists_wait_for_a_reader_that_is_far_behind() {
+    const LISTS: usize = 200;
+    let spec = ToolSpec::new("long").description("x".repeat(100_000));
+    let server = Server::shared("t", "1").tool(spec, |_: NoArguments, _: Context| async { Ok("done") });
+    let (engine, mut driver) = Engine::new(server.build().unwrap(), Arc::new(VirtualClock::new()));
+    let connection = engine.connect();
+    let lines: String =
+        (0..LISTS).map(|id| format!("{}\n", request(id, "tools/list", json!({}), &json!({})))).collect();
+    connection.feed(&mut Framer::new(10_000), lines.as_bytes());
+    let cx = &mut Cx::from_waker(Waker::noop());
+    let mut answers = 0;
+    for _ in 0..LISTS {
+        assert!(Pin::new(&mut driver).poll(cx).is_pending());
+        let mut out = Vec::new();
+        let _: Poll<()> = connection.poll_fill(cx, &mut out, usize::MAX);
+        assert!(out.len() < 1_200_000, "{} bytes that nobody reads", out.len());
+        answers += out.split(|byte| *byte == b'\n').count() - 1;
+    }
+    assert_eq!(answers, LISTS);
 }
 
 /// What an executor does when a waker is dropped is its own affair: no lock is held meanwhile.

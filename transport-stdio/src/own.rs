@@ -71,7 +71,7 @@ mod streams {
         }
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         let mut options = OpenOptions::new();
-        // Without the flag, opening a named pipe would wait for somebody at its other end.
+        // Opening a pipe with a name would wait for its other end, which may have come and gone.
         options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
         match access {
             Access::Read => options.read(true),

@@ -61,6 +61,8 @@ pub struct Server {
     violations: Waiting,
     /// Unsent bytes of all that is live.
     unsent: usize,
+    /// Bytes that the requests of all that is live hold.
+    held: usize,
     spare: Vec<Outbox>,
     spare_requests: Vec<Arc<Request>>,
     clock: Mono,
@@ -91,6 +93,7 @@ impl Server {
             stops: 0,
             violations: Waiting::default(),
             unsent: 0,
+            held: 0,
             spare: Vec::new(),
             spare_requests: Vec::new(),
             clock: Mono::ZERO,
@@ -334,10 +337,15 @@ impl Server {
         if self.live.len() + self.stops >= self.config.limits.in_flight {
             return self.too_many(request.wire_id());
         }
+        let size = request.held();
+        if self.held > 0 && self.held + size > self.config.limits.in_flight_bytes {
+            return self.too_many(request.wire_id());
+        }
         let id = request.wire_id().clone();
         let outbox = self.spare.pop().unwrap_or_default();
-        let serving = Serving::new(id.clone(), request.progress_token().cloned(), outbox);
+        let serving = Serving::new(id.clone(), request.progress_token().cloned(), size, outbox);
         let Some(at) = self.live.insert(serving) else { return self.too_many(&id) };
+        self.held += size;
         self.by_id.insert(id, at);
         self.events.push_back(ServerEvent::Request { serving: serving_id(at), request });
     }
@@ -381,6 +389,7 @@ impl Server {
     fn forget(&mut self, at: Key) {
         if let Some(serving) = self.live.remove(at) {
             self.by_id.remove(serving.id());
+            self.held -= serving.size;
             if self.spare.len() < SPARE_OUTBOXES {
                 self.spare.push(serving.into_outbox());
             }

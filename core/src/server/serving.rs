@@ -76,13 +76,15 @@ pub(super) struct Serving {
     /// The greatest progress reported.
     last: Option<f64>,
     outbox: Outbox,
+    /// Bytes that its request holds.
+    pub(super) size: usize,
     /// It stands in its server's list of those with something to send.
     pub(super) listed: bool,
 }
 
 impl Serving {
-    pub(super) fn new(id: RequestId, token: Option<ProgressToken>, outbox: Outbox) -> Self {
-        Self { state: State::Running, id, token, last: None, outbox, listed: false }
+    pub(super) fn new(id: RequestId, token: Option<ProgressToken>, size: usize, outbox: Outbox) -> Self {
+        Self { state: State::Running, id, token, last: None, outbox, size, listed: false }
     }
 
     pub(super) fn id(&self) -> &RequestId {

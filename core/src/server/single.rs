@@ -103,7 +103,7 @@ impl Exchange {
         match triage(&self.config, envelope, &mut Vec::new()) {
             Triage::Serve(request) => {
                 let token = request.progress_token().cloned();
-                let serving = Serving::new(request.wire_id().clone(), token, Outbox::default());
+                let serving = Serving::new(request.wire_id().clone(), token, 0, Outbox::default());
                 self.phase = Phase::Serving(Box::new(serving));
                 self.request = Some(request);
             }

@@ -234,6 +234,7 @@ impl HubState {
             writer: None,
             held: false,
             paused: false,
+            parked: Vec::new(),
             requests: Vec::new(),
         });
         self.handles += 1;

@@ -28,6 +28,12 @@ impl HubState {
             }
             let request = Arc::clone(&entry.request);
             let ticket = entry.ticket;
+            if ticket.is_none()
+                && let Some(at) = self.channel(channel).filter(|channel| channel.held)
+            {
+                at.parked.push(serving);
+                continue;
+            }
             let signal = self.spare_signals.pop().unwrap_or_default();
             if let Some(entry) = self.entry(channel, serving) {
                 entry.signal = Some(Arc::clone(&signal));
@@ -234,6 +240,8 @@ impl HubState {
         if congested {
             self.admission.hold(id.key());
         } else {
+            let parked = std::mem::take(&mut channel.parked);
+            self.inbox.extend(parked.into_iter().map(|serving| Dispatch { channel: id, serving }));
             self.admission.release(id.key());
             self.grants();
         }

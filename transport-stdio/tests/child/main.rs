@@ -82,6 +82,36 @@ fn a_regular_file_and_the_null_device_will_do() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// Whoever wrote into a pipe with a name, or wanted to read from one, may have gone before the server looks at it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_with_a_name_whose_other_end_has_gone_is_read_to_its_end() {
+    use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_setfl, mknodat, open};
+
+    let folder = std::env::temp_dir().join(format!("sansio-mcp-fifo-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let fifo = |name: &str| {
+        let path = folder.join(name);
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let reader = open(&path, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()).unwrap();
+        fcntl_setfl(&reader, OFlags::empty()).unwrap();
+        let writer = File::from(open(&path, OFlags::WRONLY, Mode::empty()).unwrap());
+        (reader, writer)
+    };
+    let (reader, mut writer) = fifo("in");
+    writer.write_all(call(1, "find_book", RUST).as_bytes()).unwrap();
+    drop(writer);
+    let messages = Child::start_with(reader.into(), Stdio::piped()).finish();
+    assert!(text(&messages[0]).contains("Rust"), "{messages:?}");
+
+    let (reader, writer) = fifo("out");
+    drop(reader);
+    let mut child = Child::start_with(Stdio::piped(), writer.into());
+    child.write(&call(1, "find_book", RUST));
+    child.ended();
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn ten_thousand_calls_at_once_get_one_answer_each() {
     let mut child = Child::start("bookshop");
