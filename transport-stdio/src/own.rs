@@ -1,6 +1,6 @@
 //! The process's own stdin and stdout.
 //!
-//! Both are taken away from the rest of the process first: `println!` in a handler goes to stderr and can
+//! On Unix both are taken away from the rest of the process first: `println!` in a handler goes to stderr and can
 //! not break the protocol, reading stdin finds its end at once.
 //!
 //! Pipes are opened anew where the system allows it, so that making them non-blocking touches nobody else's
@@ -20,6 +20,9 @@ const CHUNK: usize = 64 * 1024;
 
 /// Serves this process's stdin and stdout until the input has ended and everything accepted is over. Run it on
 /// any executor, `smol::block_on` for one.
+///
+/// On Unix both are taken away from the rest of the process for good: `println!` goes to stderr, and reading stdin
+/// finds its end. So a process can do this once. Elsewhere they are not: nothing else may write to stdout.
 ///
 /// # Errors
 /// Stdin or stdout is closed.

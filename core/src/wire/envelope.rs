@@ -1,6 +1,6 @@
 //! One JSON-RPC message, read in one pass (basic/index, "Messages").
 //!
-//! Messages of the usual form take the short way of [`quick`]; what is said here holds for both.
+//! Messages of the usual form take the short way of `quick`; what is said here holds for both.
 //!
 //! Keys are matched exactly and a known key that stands twice is refused. Nesting is limited to what
 //! `serde_json` accepts (128 levels) wherever a value is read typed; raw parts are limited when they are read.

@@ -32,7 +32,7 @@ pub enum CallError {
     /// The connection was lost, with the transport's cause.
     #[error("the connection was lost: {0}")]
     Lost(Arc<str>),
-    /// The client was closed here.
+    /// The client was closed here; or the connection had been lost when the call was made.
     #[error("the client was closed")]
     Closed,
     /// The call could not be made; nothing was sent.

@@ -71,7 +71,7 @@ impl<M: Mode> Builder<M> {
     }
 
     /// The application's state, which every handler added after this reaches through
-    /// [`Context::state`].
+    /// [`Context::state`]. Layers and the context hook do not; what they need they capture.
     pub fn state<S>(self, state: S) -> Builder<M, S> {
         #[allow(clippy::arc_with_non_send_sync)] // Send in the mode that needs it
         let state = Arc::new(state);
@@ -108,7 +108,7 @@ impl<M: Mode, S> Builder<M, S> {
         self
     }
 
-    /// Requests that may wait; more are refused as busy. Default 1,024.
+    /// Requests that may wait, for a slot or in a lane; more are refused as busy. Zero: none waits. Default 1,024.
     pub fn queue(mut self, queue: usize) -> Self {
         self.admission.queue = queue;
         self
@@ -223,6 +223,10 @@ macro_rules! in_mode {
         impl<S: 'static $($sync)*> Builder<$mode, S> {
             /// Adds a tool whose handler is an `async` function. It stops at its current await when the request
             /// is cancelled.
+            ///
+            /// A closure that captures is called again and again, so each call gets a clone:
+            /// `move |a: A, cx: Context<S, _>| { let x = x.clone(); async move { .. } }`; an `async move |..|` that
+            /// captures is refused by the compiler.
             pub fn tool<A, T, F, Fut>(mut self, spec: impl Into<ToolSpec>, handler: F) -> Self
             where
                 F: Fn(A, Context<S, $mode>) -> Fut $($sync)* + 'static,
@@ -251,7 +255,9 @@ macro_rules! in_mode {
                 self
             }
 
-            /// Adds a layer inside those added before.
+            /// Adds a layer inside those added before. Layers run around `tools/call` (of an unknown tool too) and
+            /// `tools/list`. What the engine answers by itself does not come here: `server/discover`, and what it
+            /// refuses.
             pub fn layer<F, Fut>(mut self, layer: F) -> Self
             where
                 F: Fn(Context<(), $mode>, Next<$mode>) -> Fut $($sync)* + 'static,

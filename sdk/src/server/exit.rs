@@ -10,8 +10,10 @@ use super::reply::{Failure, Reply};
 
 /// The way out of a handler: a failure, an error of the protocol, or that it noticed its cancellation.
 ///
-/// It converts from any error, so that `?` works on everything, and is not an error itself, so that no other
-/// error type and no layer can swallow it by converting it.
+/// It converts from any type that implements [`Error`], so that `?` works on those, and is not an error itself, so that
+/// no other error type and no layer can swallow it by converting it. What implements `Display` alone (`String`,
+/// `Box<dyn Error>`, `anyhow::Error`) goes through `map_err(Exit::failure)`. Either way the client reads the text: what
+/// is not for it has to be mapped before.
 pub struct Exit(Box<Kind>);
 
 enum Kind {

@@ -13,7 +13,8 @@ use super::reply::Reply;
 use crate::engine::Call;
 use crate::mode::{Local, Mode, Shared};
 
-/// One layer: runs before and after everything inside it, sees the answer or the error, and may give another.
+/// One layer: runs before and after everything inside it, sees the answer or the error, and may give another. What the
+/// context hook sets is there after [`Next::run`], not before.
 /// Dropped where it stands when the request is cancelled.
 pub trait Layer<M: Mode> {
     #[doc(hidden)]

@@ -73,7 +73,8 @@ impl Server<Shared> {
 }
 
 impl Server<Local> {
-    /// Starts a server of this name and version whose handlers need not be `Send`.
+    /// Starts a server of this name and version whose handlers need not be `Send`. The driver of its engine, and every
+    /// future that serves it, is not `Send` either: block on it, or spawn it on a local executor.
     pub fn local(name: impl Into<String>, version: impl Into<String>) -> Builder<Local> {
         Builder::new(Implementation::new(name, version))
     }

@@ -62,7 +62,7 @@ impl ToolOutput for Vec<ContentBlock> {
 }
 
 /// Typed output: `structuredContent` with its schema, and its JSON as a text for clients that only read those
-/// (server/tools, "Structured Content").
+/// (server/tools, "Structured Content"). It need not be an object.
 #[cfg(feature = "schemars")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Json<T>(pub T);
@@ -98,6 +98,9 @@ fn structured<T: Serialize>(value: &T) -> Result<CallToolResult, Exit> {
 }
 
 /// What a tool's handler may take.
+///
+/// Its schema has to be one of objects: that of a struct is, or of a map. That of an enum has no `type`, even if every
+/// variant is an object: make it a field of a struct, or give [`input_schema`](super::ToolSpec::input_schema).
 pub trait ToolInput: Sized {
     /// Reads `arguments`: the text of a JSON object.
     ///

@@ -92,14 +92,15 @@ impl ToolSpec {
         self
     }
 
-    /// The schema of its arguments, in place of the one derived from their type.
+    /// The schema of its arguments, in place of the one derived from their type. Clients are told of it; nothing
+    /// validates against it: what arrives is read as the handler's type, which is all that is checked.
     #[must_use]
     pub fn input_schema(mut self, schema: RawJson) -> Self {
         self.input = Some(schema);
         self
     }
 
-    /// The schema of its structured output, in place of the one derived from its type.
+    /// The schema of its structured output, in place of the one derived from its type. Nothing validates against it.
     #[must_use]
     pub fn output_schema(mut self, schema: RawJson) -> Self {
         self.output = Some(schema);

@@ -45,14 +45,16 @@ impl<T> Step<T> {
 }
 
 /// A handler written as straight code that yields progress on its way: a stream of [`Step`]s whose last is what
-/// the code returns.
+/// the code returns. Code that uses the arguments or the context is `async move`: they go with it.
 ///
 /// ```
-/// # use sansio_mcp_sdk::server::{generator, Exit};
-/// let report = generator(async |y| {
-///     y.progress(30.0, "rows").await;
-///     y.progress(90.0, "totals").await;
-///     Ok::<_, Exit>("report".to_string())
+/// # use sansio_mcp_sdk::server::{generator, Context, Exit, Generator, NoArguments, Server};
+/// let server = Server::shared("reports", "1").stream_tool("report", |_: NoArguments, cx: Context| {
+///     generator(async move |y| {
+///         y.progress(30.0, "rows").await;
+///         y.progress(90.0, "totals").await;
+///         Ok(format!("a report by {}", cx.request().name().unwrap_or("nobody")))
+///     })
 /// });
 /// ```
 pub fn generator<T, F>(code: impl FnOnce(Yielder) -> F) -> Generator<F>
