@@ -67,6 +67,10 @@ step_dependencies() {
         echo "sansio-mcp-stdio without features depends on an executor or reactor" >&2
         return 1
     fi
+    if grep -E '^(schemars|blocking) ' <<<"$tree"; then
+        echo "sansio-mcp-stdio without features brings the sdk's" >&2
+        return 1
+    fi
     echo "no executor in core and sdk"
 }
 

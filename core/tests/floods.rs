@@ -54,7 +54,7 @@ fn requests_with_an_unread_outlet() {
 fn long_requests_that_are_not_answered() {
     let most = 100_000;
     let mut server = server_with(|limits| limits.in_flight_bytes = most);
-    let keys: String = (0..100).map(|n| format!("\"k{n}\":0,")).collect();
+    let keys = (0..100).fold(String::new(), |keys, n| keys + &format!("\"k{n}\":0,"));
     let long = |id: u32| call(&id.to_string()).replace("\"_meta\":{", &format!("\"_meta\":{{{keys}"));
     let line = long(0).len();
     let mut served = Vec::new();

@@ -222,8 +222,9 @@ fn lists_wait_for_a_reader_that_is_far_behind() {
     let server = Server::shared("t", "1").tool(spec, |_: NoArguments, _: Context| async { Ok("done") });
     let (engine, mut driver) = Engine::new(server.build().unwrap(), Arc::new(VirtualClock::new()));
     let connection = engine.connect();
-    let lines: String =
-        (0..LISTS).map(|id| format!("{}\n", request(id, "tools/list", json!({}), &json!({})))).collect();
+    let lines: String = (0..LISTS).fold(String::new(), |all, id| {
+        all + &format!("{}\n", request(id, "tools/list", json!({}), &json!({})))
+    });
     connection.feed(&mut Framer::new(10_000), lines.as_bytes());
     let cx = &mut Cx::from_waker(Waker::noop());
     let mut answers = 0;

@@ -81,6 +81,7 @@ fn refuse(status: Status, code: i64, message: impl Into<Cow<'static, str>>) -> A
 pub(super) fn malformed(out: &mut Vec<u8>, why: Malformed) {
     let (code, message) = match why {
         Malformed::NotJson => (wire::PARSE_ERROR, "not JSON: each message is one line of JSON in UTF-8"),
+        Malformed::TooLong => (wire::PARSE_ERROR, "the message is longer than this server reads"),
         Malformed::NotAMessage => (wire::INVALID_REQUEST, "not a JSON-RPC 2.0 message"),
         Malformed::Batch => (wire::INVALID_REQUEST, "batches are not allowed in this revision"),
     };

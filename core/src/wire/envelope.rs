@@ -26,6 +26,9 @@ pub enum Malformed {
     /// string, a key that stands twice, another `jsonrpc` than "2.0" (-32600).
     #[error("not a JSON-RPC message")]
     NotAMessage,
+    /// Longer than a message may be (-32700). Told by whoever frames messages; parsing never gives it.
+    #[error("longer than a message may be")]
+    TooLong,
     /// A batch, which no revision but 2025-03-26 allows (-32600).
     #[error("a batch, which this revision does not allow")]
     Batch,

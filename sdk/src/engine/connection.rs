@@ -44,7 +44,7 @@ impl Connection {
     /// A message was read that is too long.
     pub fn handle_oversized(&self) {
         let now = self.hub.now();
-        self.hub.lock().with_server(self.channel, |server| server.handle_malformed(now, Malformed::NotJson));
+        self.hub.lock().with_server(self.channel, |server| server.handle_malformed(now, Malformed::TooLong));
     }
 }
 
@@ -59,7 +59,7 @@ impl Port for Connection {
             {
                 match frame {
                     Frame::Line(line) => server.handle_message(now, line),
-                    Frame::TooLong => server.handle_malformed(now, Malformed::NotJson),
+                    Frame::TooLong => server.handle_malformed(now, Malformed::TooLong),
                 }
             }
             frames.unread()
@@ -139,7 +139,7 @@ impl Exchange {
 
     /// The message of this stream is too long.
     pub fn handle_oversized(&self) {
-        self.hub.lock().with_exchange(self.channel, |exchange| exchange.handle_malformed(Malformed::NotJson));
+        self.hub.lock().with_exchange(self.channel, |exchange| exchange.handle_malformed(Malformed::TooLong));
     }
 
     /// Appends messages, each with a line end, until `out` holds about `max` bytes. `Ready(true)`: the last

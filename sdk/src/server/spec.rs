@@ -40,6 +40,12 @@ impl From<&str> for ToolSpec {
     }
 }
 
+impl From<String> for ToolSpec {
+    fn from(name: String) -> Self {
+        Self::new(name)
+    }
+}
+
 impl ToolSpec {
     /// A tool of this name (server/tools, "Tool Names").
     pub fn new(name: impl Into<String>) -> Self {
