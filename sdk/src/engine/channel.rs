@@ -32,6 +32,8 @@ pub(super) struct Channel {
     pub(super) held: bool,
     /// It was told not to read, and has not been told otherwise.
     pub(super) paused: bool,
+    /// It stands in the list of channels to be told.
+    pub(super) listed: bool,
     /// Requests without a ticket, which nobody grants anything, that wait until its reader has caught up.
     pub(super) parked: Vec<ServingId>,
     /// What is known of each request, by its serving's index.

@@ -234,6 +234,7 @@ impl HubState {
             writer: None,
             held: false,
             paused: false,
+            listed: false,
             parked: Vec::new(),
             requests: Vec::new(),
         });
@@ -333,11 +334,10 @@ impl HubState {
     pub(crate) fn wants_input(&mut self, id: ChannelId) -> bool {
         let wants = self.server(id).is_some_and(Server::wants_input);
         let pause = wants && !self.closing && !self.inbox.is_empty();
-        if let Some(channel) = self.channel(id)
-            && channel.paused != pause
-        {
+        if let Some(channel) = self.channel(id) {
             channel.paused = pause;
-            if pause {
+            // Once, however often it pauses and goes on before the driver comes round.
+            if pause && !std::mem::replace(&mut channel.listed, true) {
                 self.paused.push(id);
             }
         }
@@ -348,11 +348,16 @@ impl HubState {
     pub(super) fn resume(&mut self) {
         let mut paused = std::mem::take(&mut self.paused);
         paused.retain(|id| {
-            let Some(channel) = self.channel(*id).filter(|channel| channel.paused) else { return false };
+            let Some(channel) = self.channel(*id) else { return false };
             // One that left no waker yet hears of it when it does, or after what the driver is given until then.
-            let Some(writer) = channel.writer.take() else { return true };
-            channel.paused = false;
-            self.wakes.push(writer);
+            if channel.paused && channel.writer.is_none() {
+                return true;
+            }
+            channel.listed = false;
+            if std::mem::take(&mut channel.paused) {
+                let writer = channel.writer.take();
+                self.wakes.extend(writer);
+            }
             false
         });
         self.paused = paused;
@@ -402,4 +407,65 @@ impl HubState {
 /// Data of an error, built of numbers and names alone.
 pub(crate) fn data(text: String) -> Option<Box<RawValue>> {
     RawValue::from_string(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+    use std::time::Duration;
+
+    use sansio_mcp::admission::AdmissionLimits;
+    use sansio_mcp::model::{Implementation, ServerCapabilities, ToolsCapability};
+
+    use super::*;
+    use crate::clock::Sleep;
+
+    struct Still;
+
+    impl Clock for Still {
+        fn now(&self) -> Now {
+            Now::default()
+        }
+
+        fn sleep_until(&self, _: Mono) -> Sleep {
+            Box::pin(std::future::pending())
+        }
+
+        fn sleep(&self, _: Duration) -> Sleep {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    /// A transport asks again and again while the driver is slow, and the driver comes round before the
+    /// transport has left a waker: the list of those to be told must not grow.
+    #[test]
+    fn a_channel_stands_once_in_the_list_of_paused_ones() {
+        let mut capabilities = ServerCapabilities::default();
+        capabilities.tools = Some(ToolsCapability::default());
+        let config = ServerConfig::builder(Implementation::new("t", "1"), capabilities).build().unwrap();
+        let admission = Admission::new(AdmissionLimits::default()).unwrap();
+        let hub = Hub::new(admission, Arc::new(config), Arc::new(Still));
+        let config = Arc::clone(&hub.config);
+        let mut state = hub.lock();
+        let id = state.open(&config, false, Now::default());
+        let mut line = Vec::new();
+        line.extend_from_slice(br#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"#);
+        line.extend_from_slice(br#""io.modelcontextprotocol/protocolVersion":"2026-07-28","#);
+        line.extend_from_slice(br#""io.modelcontextprotocol/clientCapabilities":{}}}}"#);
+        for _ in 0..100 {
+            state.with_server(id, |server| server.handle_message(Now::default(), &line));
+            assert!(!state.wants_input(id), "the driver has not begun what was read");
+            state.inbox.clear();
+            state.resume();
+            assert!(state.wants_input(id));
+            state.with_server(id, |server| {
+                server.handle_message(
+                    Now::default(),
+                    br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
+                );
+            });
+            assert!(state.paused.len() <= 1, "{}", state.paused.len());
+        }
+        state.fill(id, &mut Vec::new(), 1, b"", Waker::noop());
+    }
 }
