@@ -22,5 +22,4 @@ pub use event::{
     Answer, ClientEvent, ClientKind, ClientTransmit, InputAnswer, Outcome, PeerError, Question, StreamId,
     Timeout,
 };
-pub(crate) use spec::one_line;
 pub use spec::{CallSpec, DEFAULT_TOTAL, Refused};

@@ -183,7 +183,7 @@ impl CallSpec {
 fn serialize(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), Refused> {
     let start = out.len();
     append(out, value).map_err(|error| Refused::NotEncodable(error.to_string()))?;
-    one_line(out.get_mut(start..).unwrap_or_default());
+    write::one_line(out.get_mut(start..).unwrap_or_default());
     Ok(())
 }
 
@@ -197,18 +197,6 @@ fn append(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), se
 fn append(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), serde_json::Error> {
     out.extend_from_slice(&serde_json::to_vec(value)?);
     Ok(())
-}
-
-/// Raw JSON may hold line breaks between its tokens, and only there; a message is one line.
-pub(crate) fn one_line(json: &mut [u8]) {
-    let mut rest = json;
-    while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {
-        let Some((byte, tail)) = rest.get_mut(at..).and_then(<[u8]>::split_first_mut) else {
-            return;
-        };
-        *byte = b' ';
-        rest = tail;
-    }
 }
 
 /// The text between the braces of an object that has no member of the engine's own.

@@ -4,8 +4,8 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use super::transmit::Kind;
-use crate::client::one_line;
 use crate::limits::{MAX_UNSENT_BYTES, MAX_UNSENT_PROGRESS};
+use crate::wire::write;
 
 /// Messages back to back in one buffer, with a mark for each.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl Outbox {
             self.bytes.truncate(start);
             return Err(error);
         }
-        one_line(self.bytes.get_mut(start..).unwrap_or_default());
+        write::one_line(self.bytes.get_mut(start..).unwrap_or_default());
         self.progress += usize::from(kind == Kind::Progress);
         self.marks.push_back(Mark { len: self.bytes.len() - start, kind });
         Ok(())

@@ -133,6 +133,18 @@ fn escape(out: &mut Vec<u8>, byte: u8) {
     out.extend_from_slice(&[b'\\', short]);
 }
 
+/// Raw JSON may hold line breaks between its tokens, and only there; a message is one line.
+pub(crate) fn one_line(json: &mut [u8]) {
+    let mut rest = json;
+    while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {
+        let Some((byte, tail)) = rest.get_mut(at..).and_then(<[u8]>::split_first_mut) else {
+            return;
+        };
+        *byte = b' ';
+        rest = tail;
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {

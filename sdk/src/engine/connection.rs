@@ -88,7 +88,7 @@ impl Port for Connection {
     }
 
     fn poll_fill(&self, cx: &mut Context<'_>, out: &mut Vec<u8>, max: usize) -> Poll<()> {
-        let (count, _) = self.hub.lock().fill(self.channel, out, max, b"\n", cx.waker());
+        let (count, _) = self.hub.lock().fill(self.channel, out, max, cx.waker());
         if count == 0 { Poll::Pending } else { Poll::Ready(()) }
     }
 
@@ -146,7 +146,7 @@ impl Exchange {
     /// of them was the response. `Ready(false)` with nothing appended: there will be none.
     pub fn poll_fill(&self, cx: &mut Context<'_>, out: &mut Vec<u8>, max: usize) -> Poll<bool> {
         let mut hub = self.hub.lock();
-        let (count, last) = hub.fill(self.channel, out, max, b"\n", cx.waker());
+        let (count, last) = hub.fill(self.channel, out, max, cx.waker());
         if count > 0 {
             return Poll::Ready(last);
         }

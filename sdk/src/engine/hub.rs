@@ -11,7 +11,6 @@ use sansio_mcp::admission::{Admission, TicketId};
 use sansio_mcp::id::ServingId;
 use sansio_mcp::server::{Exchange, Request, Server, ServerConfig};
 use sansio_mcp::time::{Mono, Now};
-use serde_json::value::RawValue;
 
 use super::channel::{Channel, ChannelId, Port};
 use super::signal::{Signal, keep};
@@ -363,14 +362,13 @@ impl HubState {
         self.paused = paused;
     }
 
-    /// Appends what waits to be sent, each message with `end` after it, until there are about `max` new bytes. `waker`
+    /// Appends what waits to be sent, each message with a line end after it, until there are about `max` new bytes. `waker`
     /// is kept for what comes next. Returns how many messages, and whether the last was a response.
     pub(crate) fn fill(
         &mut self,
         id: ChannelId,
         out: &mut Vec<u8>,
         max: usize,
-        end: &[u8],
         waker: &Waker,
     ) -> (usize, bool) {
         let Some(channel) = self.channel(id) else { return (0, true) };
@@ -382,7 +380,7 @@ impl HubState {
                 Port::Single(exchange) => exchange.poll_transmit(out),
             };
             let Some(transmit) = transmit else { break };
-            out.extend_from_slice(end);
+            out.push(b'\n');
             count += 1;
             last = transmit.last;
         }
@@ -402,11 +400,6 @@ impl HubState {
     pub(crate) fn timeout(&self, id: ChannelId) -> Option<Mono> {
         self.server(id)?.poll_timeout().map(sansio_mcp::server::Deadline::at)
     }
-}
-
-/// Data of an error, built of numbers and names alone.
-pub(crate) fn data(text: String) -> Option<Box<RawValue>> {
-    RawValue::from_string(text).ok()
 }
 
 #[cfg(test)]
@@ -466,6 +459,6 @@ mod tests {
             });
             assert!(state.paused.len() <= 1, "{}", state.paused.len());
         }
-        state.fill(id, &mut Vec::new(), 1, b"", Waker::noop());
+        state.fill(id, &mut Vec::new(), 1, Waker::noop());
     }
 }

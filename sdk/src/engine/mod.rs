@@ -17,7 +17,7 @@ pub(crate) use call::{Call, Cleanup};
 pub use connection::{Connection, Exchange};
 pub use driver::Driver;
 pub use hub::Facts;
-pub(crate) use hub::{Hub, data};
+pub(crate) use hub::Hub;
 pub use signal::Cancelled;
 #[cfg(feature = "blocking")]
 pub(crate) use signal::Outstanding;

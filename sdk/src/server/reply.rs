@@ -5,8 +5,6 @@ use sansio_mcp::model::{CallToolResult, ListToolsResult, RawJson};
 use sansio_mcp::server::{EncodeError, ResultBody, Status};
 use serde_json::value::RawValue;
 
-use crate::engine::data;
-
 /// The answer to a request, on its way to the client through the layers.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -91,7 +89,7 @@ pub(crate) fn busy(retry_after_ms: u64) -> Reply {
     Reply::Error(Failure {
         code: wire::BUSY,
         message: format!("the server is busy; try again in {retry_after_ms} ms"),
-        data: data(detail).map(RawJson::from),
+        data: RawJson::from_text(detail).ok(),
         status: Status::Unavailable,
     })
 }
