@@ -29,8 +29,9 @@ pub const MAX_WAITING_VIOLATIONS: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerLimits {
-    /// Requests accepted and not yet answered. One more is refused as busy. The default, 16,384, is far
-    /// above what one client keeps in flight; all of them with short answers that nobody reads cost some 25 MiB.
+    /// Requests whose answer was not yet taken. One more is refused as busy; what the engine answers itself it still
+    /// answers, but such an answer and that refusal are not withdrawn by a cancel. The default, 16,384, is far above what
+    /// one client keeps in flight; all of them with short answers that nobody reads cost some 25 MiB.
     pub in_flight: usize,
     /// Bytes that those requests hold, what was read of their metadata included. One more is refused as busy,
     /// unless it is the only one. The default, 256 MiB, is the longest message in each of 64 handlers.

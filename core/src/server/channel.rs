@@ -4,16 +4,16 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::convert::Infallible;
 
 use super::body::{EncodeError, ErrorReply, ResultBody};
 use super::config::ServerConfig;
 use super::exchange::{Input, State};
 use super::outbox::Outbox;
+use super::own::OwnAnswers;
 use super::request::Request;
 use super::serving::{Ended, Progress, Reported, Serving};
-use super::transmit::{Kind, Status, Transmit};
-use super::triage::{Answer, Triage, malformed, triage};
+use super::transmit::{Status, Transmit};
+use super::triage::{Answer, Triage, triage};
 use super::{ServerEvent, Stopped};
 use crate::id::{RequestId, ServingId};
 use crate::misuse::Misuse;
@@ -48,22 +48,22 @@ impl Deadline {
 /// The server's half of one shared channel. See the [module](super).
 #[derive(Debug)]
 pub struct Server {
-    config: Arc<ServerConfig>,
-    live: Slab<Serving>,
-    by_id: BTreeMap<RequestId, Key>,
+    pub(super) config: Arc<ServerConfig>,
+    pub(super) live: Slab<Serving>,
+    pub(super) by_id: BTreeMap<RequestId, Key>,
     /// Those with something to send, in turn. May name some that have nothing any more.
     ready: VecDeque<Key>,
-    /// The engine's own answers; sent before everything else.
-    control: Outbox,
+    /// What the engine says by itself; sent before everything else.
+    pub(super) own: OwnAnswers,
     events: VecDeque<ServerEvent>,
     /// Stops among `events`.
     stops: usize,
     violations: Waiting,
     /// Unsent bytes of all that is live.
-    unsent: usize,
+    pub(super) unsent: usize,
     /// Bytes that the requests of all that is live hold.
     held: usize,
-    spare: Vec<Outbox>,
+    pub(super) spare: Vec<Outbox>,
     spare_requests: Vec<Arc<Request>>,
     clock: Mono,
     grace: Option<Mono>,
@@ -88,7 +88,7 @@ impl Server {
             live: Slab::new(),
             by_id: BTreeMap::new(),
             ready: VecDeque::new(),
-            control: Outbox::default(),
+            own: OwnAnswers::default(),
             events: VecDeque::new(),
             stops: 0,
             violations: Waiting::default(),
@@ -104,14 +104,14 @@ impl Server {
 
     // Facts.
 
-    /// Requests accepted and not yet answered or stopped; an answer counts until it is taken.
+    /// Requests not yet answered or stopped; an answer counts until it is taken, the engine's own too.
     pub fn in_flight(&self) -> usize {
         self.live.len()
     }
 
     /// Bytes that wait to be sent.
     pub fn unsent_bytes(&self) -> usize {
-        self.unsent + self.control.len()
+        self.unsent + self.own.untracked.len()
     }
 
     /// The reader is far behind: start no more work for this channel.
@@ -126,14 +126,14 @@ impl Server {
 
     /// Something can be sent.
     pub fn has_output(&self) -> bool {
-        !self.control.is_empty() || self.unsent > 0
+        self.unsent_bytes() > 0
     }
 
     /// Nothing will happen any more: input has ended, and everything accepted is answered or stopped.
     pub fn is_finished(&self) -> bool {
         match self.input {
             Reading::Open => false,
-            Reading::Ended => self.live.is_empty() && self.control.is_empty() && self.events.is_empty(),
+            Reading::Ended => self.live.is_empty() && self.own.untracked.is_empty() && self.events.is_empty(),
             Reading::Closed => self.events.is_empty(),
         }
     }
@@ -175,7 +175,7 @@ impl Server {
             Triage::Answer(id, _) if self.by_id.contains_key(&id) => {
                 self.violation(PeerViolation::DuplicateId);
             }
-            Triage::Answer(id, answer) => self.answer(&id, &answer),
+            Triage::Answer(id, answer) => self.answer(id, &answer),
             Triage::Serve(request) => self.accept(request),
         }
     }
@@ -190,7 +190,7 @@ impl Server {
             self.violation(PeerViolation::Flood);
             return;
         }
-        self.push_control(Status::BadRequest, |out| malformed(out, why));
+        self.own.not_a_message(why);
         self.violation(PeerViolation::NotAMessage);
     }
 
@@ -281,11 +281,11 @@ impl Server {
     /// Appends the next message to `out`, without a line end. The engine's own answers come first, then one
     /// message of each request in turn.
     pub fn poll_transmit(&mut self, out: &mut Vec<u8>) -> Option<Transmit> {
-        if let Some(kind) = self.control.pop(out) {
+        if let Some(kind) = self.own.untracked.pop(out) {
             return Some(Transmit { kind, last: true });
         }
         loop {
-            let at = self.ready.pop_front()?;
+            let at = self.own.ready.pop_front().or_else(|| self.ready.pop_front())?;
             let Some(serving) = self.live.get_mut(at) else {
                 continue;
             };
@@ -332,25 +332,27 @@ impl Server {
             self.violation(PeerViolation::DuplicateId);
             return;
         }
-        // A stopped request counts until its stop was polled: a peer that cancels what it asks must not fill
-        // memory, and what it asked is not over before its handler was told.
-        if self.live.len() + self.stops >= self.config.limits.in_flight {
-            return self.too_many(request.wire_id());
-        }
-        let size = request.held();
-        if self.held > 0 && self.held + size > self.config.limits.in_flight_bytes {
-            return self.too_many(request.wire_id());
-        }
         let id = request.wire_id().clone();
+        let size = request.held();
+        let fits = self.held == 0 || self.held + size <= self.config.limits.in_flight_bytes;
+        if !self.has_room() || !fits {
+            return self.too_many(id);
+        }
         let outbox = self.spare.pop().unwrap_or_default();
         let serving = Serving::new(id.clone(), request.progress_token().cloned(), size, outbox);
-        let Some(at) = self.live.insert(serving) else { return self.too_many(&id) };
+        let Some(at) = self.live.insert(serving) else { return self.too_many(id) };
         self.held += size;
         self.by_id.insert(id, at);
         self.events.push_back(ServerEvent::Request { serving: serving_id(at), request });
     }
 
-    fn too_many(&mut self, id: &RequestId) {
+    /// Whether one more request may be in flight. A stopped one counts until its stop was polled: a peer that cancels
+    /// what it asks must not fill memory, and what it asked is not over before its handler was told.
+    pub(super) fn has_room(&self) -> bool {
+        self.live.len() + self.stops < self.config.limits.in_flight
+    }
+
+    fn too_many(&mut self, id: RequestId) {
         self.answer(id, &Answer::busy());
         self.violation(PeerViolation::TooManyRequests);
     }
@@ -402,7 +404,7 @@ impl Server {
             self.forget(at);
         }
         self.unsent = 0;
-        self.control = Outbox::default();
+        self.own = OwnAnswers::default();
         self.ready = VecDeque::new();
         self.spare = Vec::new();
         self.spare_requests = Vec::new();
@@ -414,19 +416,6 @@ impl Server {
         if self.violations.may_wait() {
             self.events.push_back(ServerEvent::Violation(violation));
         }
-    }
-
-    fn answer(&mut self, id: &RequestId, answer: &Answer) {
-        let config = Arc::clone(&self.config);
-        self.push_control(answer.status(), |out| answer.write(out, id, &config));
-    }
-
-    fn push_control(&mut self, status: Status, write: impl FnOnce(&mut Vec<u8>)) {
-        let written: Result<(), Infallible> = self.control.push(Kind::Response(status), |out| {
-            write(out);
-            Ok(())
-        });
-        debug_assert!(written.is_ok());
     }
 
     /// Gives a command to a request and notes what it has to send.

@@ -1,11 +1,14 @@
 //! One request that is being served: the table of [`exchange`](super::exchange) with what hangs on it.
 
 use alloc::vec::Vec;
+use core::convert::Infallible;
 
 use super::body::{self, EncodeError, ErrorReply, ResultBody};
+use super::config::ServerConfig;
 use super::exchange::{Effect, Input, State, step};
 use super::outbox::Outbox;
 use super::transmit::{Kind, Status, Transmit};
+use super::triage::Answer;
 use crate::code::wire;
 use crate::id::{ProgressToken, RequestId};
 use crate::misuse::Misuse;
@@ -87,6 +90,14 @@ impl Serving {
         Self { state: State::Running, id, token, last: None, outbox, size, listed: false }
     }
 
+    /// One that the engine answers itself.
+    pub(super) fn answered(id: RequestId, answer: &Answer, config: &ServerConfig, outbox: Outbox) -> Self {
+        let mut serving = Self::new(id, None, 0, outbox);
+        serving.state = step(serving.state, Input::Respond).0;
+        serving.push(answer.status(), |out, id| answer.write(out, id, config));
+        serving
+    }
+
     pub(super) fn id(&self) -> &RequestId {
         &self.id
     }
@@ -158,9 +169,13 @@ impl Serving {
     }
 
     fn push_error(&mut self, status: Status, error: &ErrorReply<'_>) {
+        self.push(status, |out, id| body::error(out, Some(id), error));
+    }
+
+    fn push(&mut self, status: Status, write: impl FnOnce(&mut Vec<u8>, &RequestId)) {
         let id = &self.id;
-        let written: Result<(), EncodeError> = self.outbox.push(Kind::Response(status), |out| {
-            body::error(out, Some(id), error);
+        let written: Result<(), Infallible> = self.outbox.push(Kind::Response(status), |out| {
+            write(out, id);
             Ok(())
         });
         debug_assert!(written.is_ok());
