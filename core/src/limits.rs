@@ -36,6 +36,8 @@ pub struct ServerLimits {
     /// Bytes that those requests hold, what was read of their metadata included. One more is refused as busy,
     /// unless it is the only one. The default, 256 MiB, is the longest message in each of 64 handlers.
     pub in_flight_bytes: usize,
+    /// Subscriptions that have not ended. One more is refused as busy. Default 1,024.
+    pub subscriptions: usize,
     /// Unsent bytes at which [`Server::is_congested`](crate::server::Server::is_congested) becomes true: the
     /// driver starts no more work for this channel until its reader catches up. Default 1 MiB.
     pub congested_bytes: usize,
@@ -52,6 +54,7 @@ impl Default for ServerLimits {
         Self {
             in_flight: 16_384,
             in_flight_bytes: 64 * MAX_MESSAGE,
+            subscriptions: 1024,
             congested_bytes: 1024 * 1024,
             outgoing_bytes: 4 * 1024 * 1024,
             half_close_grace: Duration::from_millis(1500),
