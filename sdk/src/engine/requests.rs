@@ -162,7 +162,7 @@ impl HubState {
         if let Some(ticket) = ticket {
             place(&mut self.tickets, ticket.index(), (ticket, id, serving));
         }
-        if !open && Note::queued_is_wanted() {
+        if !open && Note::queued_may_be_wanted() {
             self.notes.push(Note::Queued(Arc::clone(&request)));
         }
         let Some(channel) = self.channel(id) else { return };
