@@ -95,22 +95,26 @@ impl<M: Mode> Call<M> {
     }
 
     /// The gate is behind the request: takes the lane, waiting for it if it is taken. The error is the reply
-    /// of a request that may not even wait.
+    /// of a request that may not even wait, or that is over: what a layer has handed to another task may come
+    /// here late, and nothing would ever wake it.
     pub(crate) async fn pass(&self, lane: Option<LaneKey>) -> Result<(), Reply> {
         let Some(ticket) = self.ticket else { return Ok(()) };
         let passed = self.hub.lock().pass(ticket, lane);
         match passed {
-            Passed::Start => {}
-            Passed::Busy => {
+            None => return Err(Reply::cancelled()),
+            Some(Passed::Start) => {}
+            Some(Passed::Busy) => {
                 moved!(info, "busy", &self.request, code = "SERVER_BUSY");
                 let retry = self.hub.lock().retry_after_ms();
                 return Err(crate::server::busy(retry));
             }
-            Passed::Waits => {
+            Some(Passed::Waits) => {
                 if !self.signal.is_stopped() {
                     moved!(trace, "in lane", &self.request);
                 }
-                poll_fn(|cx| self.signal.poll_turn(cx)).await;
+                if !poll_fn(|cx| self.signal.poll_turn(cx)).await {
+                    return Err(Reply::cancelled());
+                }
             }
         }
         moved!(trace, "running", &self.request);

@@ -53,11 +53,11 @@ impl HubState {
         }
     }
 
-    pub(crate) fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Passed {
+    /// `None`: the ticket is over.
+    pub(crate) fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Option<Passed> {
         let passed = self.admission.pass(ticket, lane);
         self.grants();
-        // A ticket that is over belongs to a work that is being stopped: it waits for that.
-        passed.unwrap_or(Passed::Waits)
+        passed.ok()
     }
 
     /// Hands a reply over; false if the request is over and nobody waits for one.

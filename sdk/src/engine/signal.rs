@@ -52,8 +52,11 @@ impl Signal {
         self.over.load(Ordering::SeqCst)
     }
 
+    /// The work is over. Whoever still waits for the turn is woken: it will not come.
     pub(crate) fn end(&self) {
         self.over.store(true, Ordering::SeqCst);
+        let turn = self.waiting().turn.take();
+        turn.into_iter().for_each(Waker::wake);
     }
 
     pub(crate) fn is_outstanding(&self) -> bool {
@@ -65,7 +68,7 @@ impl Signal {
         self.stopped.store(true, Ordering::Release);
         let mut waiting = self.waiting();
         let others: Vec<Waker> = waiting.others.iter_mut().filter_map(Option::take).collect();
-        waiting.work.take().into_iter().chain(others)
+        waiting.work.take().into_iter().chain(waiting.turn.take()).chain(others)
     }
 
     /// It is the work's turn. The wakers to wake, once no lock is held.
@@ -75,13 +78,19 @@ impl Signal {
         waiting.work.take().into_iter().chain(waiting.turn.take())
     }
 
-    /// Completes when it is the work's turn.
-    pub(crate) fn poll_turn(&self, cx: &Context<'_>) -> Poll<()> {
-        if !self.is_granted() {
+    /// Completes when it is the work's turn, or will never be: whether it is.
+    pub(crate) fn poll_turn(&self, cx: &Context<'_>) -> Poll<bool> {
+        let turn = || {
+            if self.is_stopped() || self.is_over() {
+                return Poll::Ready(false);
+            }
+            if self.is_granted() { Poll::Ready(true) } else { Poll::Pending }
+        };
+        if turn().is_pending() {
             let _old = keep(&mut self.waiting().turn, cx.waker());
         }
         // It may have come in between.
-        if self.is_granted() { Poll::Ready(()) } else { Poll::Pending }
+        turn()
     }
 
     /// The work wants to hear of what comes. Whoever calls this looks at the facts again afterwards.
