@@ -13,11 +13,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
-use sansio_mcp::time::Mono;
 use sansio_mcp::wire::Framer;
 
 use super::Port;
-use crate::clock::{Clock, Sleep};
+use crate::clock::{Alarm, Clock};
 
 /// Size of the read buffer at first: most connections are mostly idle.
 const READ_MIN: usize = 4 * 1024;
@@ -76,9 +75,9 @@ pub struct Pump<P, R, W> {
     written: usize,
     /// Something was written and not flushed.
     unflushed: bool,
-    alarm: Option<(Mono, Sleep)>,
+    alarm: Option<Alarm>,
     /// The end is near and the peer takes nothing: how long it may go on so.
-    stuck: Option<Sleep>,
+    stuck: Option<Alarm>,
     stage: Stage,
 }
 
@@ -239,8 +238,8 @@ where
             return Step::Idle;
         }
         let at = self.clock.now().mono + LINGER;
-        let stuck = self.stuck.get_or_insert_with(|| self.clock.sleep_until(at));
-        if stuck.as_mut().poll(cx).is_pending() {
+        let stuck = self.stuck.get_or_insert_with(|| Alarm::new(&*self.clock, at));
+        if stuck.poll(&*self.clock, cx).is_pending() {
             return Step::Idle;
         }
         self.port.lost("the peer did not take the last bytes in time");
@@ -270,14 +269,14 @@ where
             && let Some(at) = self.port.next_timeout()
         {
             // A deadline that was moved on is noticed when the alarm goes off.
-            if self.alarm.as_ref().is_none_or(|(armed, _)| at < *armed) {
-                self.alarm = Some((at, self.clock.sleep_until(at)));
+            if self.alarm.as_ref().is_none_or(|armed| at < armed.at()) {
+                self.alarm = Some(Alarm::new(&*self.clock, at));
             }
         }
-        let Some((_, sleep)) = &mut self.alarm else {
+        let Some(alarm) = &mut self.alarm else {
             return Step::Idle;
         };
-        if sleep.as_mut().poll(cx).is_pending() {
+        if alarm.poll(&*self.clock, cx).is_pending() {
             return Step::Idle;
         }
         self.alarm = None;
@@ -297,7 +296,7 @@ where
         }
         self.stage = Stage::Closing;
         let at = self.clock.now().mono + LINGER;
-        self.alarm = Some((at, self.clock.sleep_until(at)));
+        self.alarm = Some(Alarm::new(&*self.clock, at));
         true
     }
 

@@ -34,6 +34,8 @@ struct World {
     waker: Option<Waker>,
     now: Mono,
     sleeps: Vec<Mono>,
+    /// Sleeps complete at once.
+    restless: bool,
     wakes: usize,
     /// Of the one task that polls.
     own: Option<Waker>,
@@ -170,11 +172,10 @@ impl Clock for Fake {
     fn sleep_until(&self, at: Mono) -> Sleep {
         self.world().sleeps.push(at);
         let fake = self.clone();
-        Box::pin(std::future::poll_fn(
-            move |_| {
-                if fake.world().now >= at { Poll::Ready(()) } else { Poll::Pending }
-            },
-        ))
+        Box::pin(std::future::poll_fn(move |_| {
+            let world = fake.world();
+            if world.now >= at || world.restless { Poll::Ready(()) } else { Poll::Pending }
+        }))
     }
 }
 
@@ -340,6 +341,23 @@ fn a_peer_that_does_not_take_the_last_bytes_is_not_waited_for_for_ever() {
     fake.world().writes = (0..9).map(|_| Poll::Pending).collect();
     assert!(fake.poll(&mut pump).is_pending());
     assert_eq!(fake.world().sleeps, [Mono::ZERO + LINGER]);
+    fake.world().now = Mono::ZERO + LINGER;
+    assert!(fake.poll(&mut pump).is_ready());
+}
+
+#[test]
+fn a_sleep_that_is_early_does_not_cut_the_last_bytes_short() {
+    let fake = Fake::default();
+    let mut pump = fake.pump();
+    fake.world().restless = true;
+    fake.world().messages.push_back("last".into());
+    fake.world().finished = true;
+    fake.world().writes = (0..9).map(|_| Poll::Pending).collect();
+    for _ in 0..3 {
+        let wakes = fake.world().wakes;
+        assert!(fake.poll(&mut pump).is_pending());
+        assert_eq!(fake.world().wakes, wakes + 1, "it comes back, but not before others had their turn");
+    }
     fake.world().now = Mono::ZERO + LINGER;
     assert!(fake.poll(&mut pump).is_ready());
 }
