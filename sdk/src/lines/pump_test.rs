@@ -13,7 +13,7 @@ use sansio_mcp::time::{Mono, Now};
 use sansio_mcp::wire::{Frame, Framer};
 
 use super::Port;
-use super::pump::{BATCH, BUDGET, LINGER, Pump, pump};
+use super::pump::{AHEAD, BATCH, BUDGET, LINGER, Pump, pump};
 use crate::clock::{Clock, Sleep};
 
 #[derive(Default)]
@@ -239,7 +239,7 @@ fn reading_goes_on_while_the_writer_is_stuck_unless_the_port_is_full() {
     assert!(fake.poll(&mut pump).is_pending());
     assert_eq!(fake.take_log(), ["in a"]);
     fake.world().deaf = true;
-    fake.world().writes.push_back(Poll::Pending);
+    fake.world().writes.extend([Poll::Pending, Poll::Pending]);
     fake.read("b\n");
     assert!(fake.poll(&mut pump).is_pending());
     assert_eq!(fake.take_log(), [""; 0]);
@@ -247,6 +247,65 @@ fn reading_goes_on_while_the_writer_is_stuck_unless_the_port_is_full() {
     fake.world().writes.clear();
     assert!(fake.poll(&mut pump).is_pending());
     assert_eq!(fake.take_log(), ["in b", "write 4", "flush"]);
+}
+
+/// A port that is full takes nothing more; whether the peer is still there has to be noticed all the same.
+fn full() -> (Fake, Pump<Fake, Fake, Fake>) {
+    let fake = Fake::default();
+    let mut pump = fake.pump();
+    fake.world().messages.push_back("out".into());
+    fake.world().writes = (0..99).map(|_| Poll::Pending).collect();
+    fake.world().deaf = true;
+    assert!(fake.poll(&mut pump).is_pending());
+    (fake, pump)
+}
+
+#[test]
+fn a_peer_that_takes_nothing_and_ends_its_input_is_lost() {
+    let (fake, mut pump) = full();
+    fake.read("a\nb");
+    fake.read("");
+    assert!(fake.poll(&mut pump).is_pending());
+    assert_eq!((fake.take_log(), fake.world().sleeps.clone()), (vec![], vec![Mono::ZERO + LINGER]));
+    fake.world().now = Mono::ZERO + LINGER;
+    assert!(fake.poll(&mut pump).is_ready());
+    assert_eq!(fake.take_log(), ["lost: the peer did not take the last bytes in time"]);
+}
+
+#[test]
+fn what_was_read_before_the_end_is_still_taken_in_order() {
+    let (fake, mut pump) = full();
+    for text in ["a\nb", "c\n", "d", ""] {
+        fake.read(text);
+        assert!(fake.poll(&mut pump).is_pending());
+    }
+    fake.world().writes.clear();
+    fake.world().deaf = false;
+    fake.world().deafening = "bc".into();
+    assert!(fake.poll(&mut pump).is_pending());
+    assert_eq!(fake.take_log(), ["in a", "in bc", "write 4", "flush"]);
+    fake.world().deaf = false;
+    assert!(fake.poll(&mut pump).is_pending());
+    assert_eq!(fake.take_log(), ["in d", "input end"]);
+}
+
+#[test]
+fn what_is_read_ahead_is_bounded() {
+    let (fake, mut pump) = full();
+    for _ in 0..100 {
+        fake.read(&"x\n".repeat(10_000));
+    }
+    for _ in 0..100 {
+        assert!(fake.poll(&mut pump).is_pending());
+    }
+    let left: usize = fake.world().reads.iter().flatten().map(Vec::len).sum();
+    assert_eq!(100 * 20_000 - left, AHEAD);
+    fake.world().writes.clear();
+    fake.world().deaf = false;
+    for _ in 0..100 {
+        assert!(fake.poll(&mut pump).is_pending());
+    }
+    assert_eq!(fake.take_log().iter().filter(|line| *line == "in x").count(), 1_000_000);
 }
 
 #[test]
