@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use super::call::Call;
 use super::hub::Left;
-use super::signal::Cancelled;
+use super::signal::{Cancelled, LeftBehind};
 use super::watch::moved;
 use super::{Bounds, Hub};
 use crate::clock::Alarm;
@@ -223,7 +223,7 @@ impl<M: Mode> Future for Work<M> {
 }
 
 impl<M: Mode> Drop for Work<M> {
-    /// Only when the driver, or the executor that the work was spawned on, is dropped before its time.
+    /// Only when the driver, or the executor that the work was spawned on, drops it before its time.
     fn drop(&mut self) {
         if !matches!(self.stage, Stage::Over) {
             self.replace_stage(Stage::Over);
@@ -231,8 +231,14 @@ impl<M: Mode> Drop for Work<M> {
             deliver(&call.hub, call, &Reply::dropped());
             call.signal.end();
             call.drop_cleanups();
-            moved!(trace, "over", &call.request);
-            call.hub.lock().finish(call.ticket);
+            let left_behind = call.signal.leave_behind(LeftBehind {
+                hub: Arc::clone(&call.hub),
+                ticket: call.ticket,
+                request: Arc::clone(&call.request),
+            });
+            if let Some(left_behind) = left_behind {
+                left_behind.finish();
+            }
         }
     }
 }

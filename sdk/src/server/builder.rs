@@ -62,7 +62,7 @@ impl<M: Mode> Builder<M> {
             spawn: None,
             admission: AdmissionLimits::default(),
             limits: ServerLimits::default(),
-            bounds: Bounds { cleanup: Duration::from_secs(5), closing: Duration::from_millis(1500) },
+            bounds: Bounds::default(),
             page: 1000,
             ttl_ms: 0,
             scope: CacheScope::Public,
@@ -122,7 +122,16 @@ impl<M: Mode, S> Builder<M, S> {
 
     /// How long a clean-up may take: in general (default 5 s), and while shutting down (default 1.5 s).
     pub fn cleanup_bounds(mut self, general: Duration, closing: Duration) -> Self {
-        self.bounds = Bounds { cleanup: general, closing };
+        self.bounds.cleanup = general;
+        self.bounds.closing = closing;
+        self
+    }
+
+    /// How long everything may take that is not over when the server shuts down: handlers are cancelled then, this
+    /// is for their clean-up and for blocking handlers that have to return. What is left after that is dropped, and
+    /// the driver completes; blocking handlers run on, on their threads, and nothing is sent for them. Default 3 s.
+    pub fn closing_bound(mut self, total: Duration) -> Self {
+        self.bounds.total = total;
         self
     }
 
