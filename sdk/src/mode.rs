@@ -30,7 +30,7 @@ pub trait Mode: sealed::Sealed + Sized + 'static {
     type Layer: ?Sized + Layer<Self>;
     /// The hook that makes a request's own context.
     type Hook: ?Sized + ContextHook<Self>;
-    /// A value of a request's own context.
+    /// A value of a request's own context that stays on its thread.
     type Value: ?Sized;
     /// Hands work to an executor.
     type Spawn: ?Sized + Fn(Self::Future<()>);

@@ -1,5 +1,6 @@
 //! One entry of a request into its handler: what the work, the layers, the handler and its context share.
 
+use std::any::Any;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -13,6 +14,7 @@ use sansio_mcp::server::{Progress, Reported, Request};
 use super::channel::ChannelId;
 use super::hub::{Assigned, Hub, Left};
 use super::signal::Signal;
+use super::values::Values;
 use super::watch::moved;
 use super::work::contained;
 use crate::mode::{Mode, Shared};
@@ -38,7 +40,7 @@ pub(crate) struct Call<M: Mode> {
     /// Something stands in `cleanups`; looked at without the lock.
     pub(crate) has_cleanups: AtomicBool,
     pub(crate) cleanups: Mutex<Vec<Cleanup<M>>>,
-    pub(crate) values: Mutex<Vec<Arc<M::Value>>>,
+    values: Values<M>,
     /// The view of this call that a blocking body has where the call itself cannot leave its thread.
     twin: OnceLock<Arc<Call<Shared>>>,
 }
@@ -58,7 +60,7 @@ impl<M: Mode> Call<M> {
             silent,
             has_cleanups: AtomicBool::new(false),
             cleanups: Mutex::new(Vec::new()),
-            values: Mutex::new(Vec::new()),
+            values: Values::default(),
             twin: OnceLock::new(),
         })
     }
@@ -87,7 +89,7 @@ impl<M: Mode> Call<M> {
                 silent: self.silent,
                 has_cleanups: AtomicBool::new(false),
                 cleanups: Mutex::new(Vec::new()),
-                values: Mutex::new(Vec::new()),
+                values: self.values.twin(),
                 twin: OnceLock::new(),
             })
         });
@@ -142,6 +144,20 @@ impl<M: Mode> Call<M> {
         report
     }
 
+    /// Sets a value of the request's own context, for every thread.
+    pub(crate) fn set<T: Any + Send + Sync>(&self, value: T) {
+        self.values.set(Arc::new(value));
+    }
+
+    /// Sets a value of the request's own context that may not leave its thread.
+    pub(crate) fn set_own(&self, value: Arc<M::Value>) {
+        self.values.set_own(value);
+    }
+
+    pub(crate) fn get<T: Any + Clone>(&self) -> Option<T> {
+        self.values.get()
+    }
+
     pub(crate) fn on_exit(&self, cleanup: Cleanup<M>) {
         self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).push(cleanup);
         self.has_cleanups.store(true, Ordering::SeqCst);
@@ -176,13 +192,9 @@ impl<M: Mode> Call<M> {
 }
 
 impl<M: Mode> Drop for Call<M> {
-    /// What the request's own context holds is the user's: its panics are contained.
+    /// Clean-up is the user's: its panics are contained.
     fn drop(&mut self) {
-        let values = std::mem::take(self.values.get_mut().unwrap_or_else(PoisonError::into_inner));
         let cleanups = std::mem::take(self.cleanups.get_mut().unwrap_or_else(PoisonError::into_inner));
-        for value in values {
-            contained(|| drop(value));
-        }
         for cleanup in cleanups {
             contained(|| drop(cleanup));
         }

@@ -7,6 +7,7 @@ mod driver;
 mod hub;
 mod requests;
 mod signal;
+mod values;
 mod watch;
 mod work;
 

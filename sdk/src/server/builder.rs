@@ -306,8 +306,7 @@ macro_rules! blocking_in_mode {
             /// Adds a tool whose handler is a plain function that blocks; it runs on a pool of threads. It hears
             /// of its cancellation by [`check_cancelled`](Context::check_cancelled); one that never asks runs to
             /// its end and its result is thrown away. It keeps slot and lane until it returns. Its context is of
-            /// the shared mode in either mode, since it leaves the thread; values that a layer or the context hook
-            /// of a local server has set stay behind, [`Context::get`] does not find them there.
+            /// the shared mode in either mode, since it leaves the thread.
             pub fn blocking_tool<A, T, F>(mut self, spec: impl Into<ToolSpec>, handler: F) -> Self
             where
                 F: Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static,

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sansio_mcp::server::{Progress, Request};
@@ -93,11 +93,17 @@ impl<S, M: Mode> Context<S, M> {
         !self.call.silent
     }
 
-    /// A value of this request's own context: one that the context hook or a layer has
+    /// A value of this request's own context: one that the context hook, a layer or a handler has
     /// [set](Self::set).
     pub fn get<T: Any + Clone>(&self) -> Option<T> {
-        let values = self.call.values.lock().unwrap_or_else(PoisonError::into_inner);
-        values.iter().rev().find_map(|value| M::as_any(value).downcast_ref::<T>()).cloned()
+        self.call.get()
+    }
+
+    /// Sets a value of this request's own context, in place of an earlier one of its type. Whoever has part in the
+    /// request finds it: layers, the context hook, handlers, and a blocking handler on its own thread, which is
+    /// why it is `Send` in either mode.
+    pub fn set<T: Any + Clone + Send + Sync>(&self, value: T) {
+        self.call.set(value);
     }
 
     /// Completes after `time`, by the engine's clock.
@@ -147,8 +153,16 @@ impl<S, M: Mode> Context<S, M> {
     }
 }
 
+impl<S> Context<S, Local> {
+    /// As [`set`](Self::set), for a value that may not leave its thread: a blocking handler does not find it. Where
+    /// both have set one of the same type, this one is found.
+    pub fn set_local<T: Any + Clone>(&self, value: T) {
+        self.call.set_own(Arc::new(value));
+    }
+}
+
 macro_rules! in_mode {
-    ($mode:ty, [$($send:tt)*], [$($sync:tt)*]) => {
+    ($mode:ty, [$($send:tt)*]) => {
         impl<S> Context<S, $mode> {
             /// Registers clean-up: it runs however the handler ends (return, error, panic, cancellation), once,
             /// last registered first, shielded from cancellation, after the answer was handed over and while
@@ -163,17 +177,12 @@ macro_rules! in_mode {
             pub fn on_exit_within(&self, bound: Duration, cleanup: impl Future<Output = ()> $($send)* + 'static) {
                 self.call.on_exit(Cleanup { future: Box::pin(cleanup), bound: Some(bound) });
             }
-
-            /// Sets a value of this request's own context, in place of an earlier one of its type.
-            pub fn set<T: Any + Clone $($sync)*>(&self, value: T) {
-                self.call.values.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(value));
-            }
         }
     };
 }
 
-in_mode!(Local, [], []);
-in_mode!(Shared, [+ Send], [+ Send + Sync]);
+in_mode!(Local, []);
+in_mode!(Shared, [+ Send]);
 
 impl<S, M: Mode> fmt::Debug for Context<S, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
