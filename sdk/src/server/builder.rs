@@ -18,7 +18,7 @@ use super::context::Context;
 use super::exit::Exit;
 #[cfg(feature = "blocking")]
 use super::handler::Blocking;
-use super::handler::{Asynchronous, Common, Hook, Rules, Streaming};
+use super::handler::{Asynchronous, Common, Rules, Streaming};
 use super::layer::{Function, Next};
 use super::output::{ToolInput, ToolOutput};
 use super::registry::Registry;
@@ -70,8 +70,8 @@ impl<M: Mode> Builder<M> {
         }
     }
 
-    /// The application's state, which every handler added after this reaches through
-    /// [`Context::state`]. Layers and the context hook do not; what they need they capture.
+    /// The application's state, which every handler, layer and context hook added after this reaches through
+    /// [`Context::state`].
     pub fn state<S>(self, state: S) -> Builder<M, S> {
         #[allow(clippy::arc_with_non_send_sync)] // Send in the mode that needs it
         let state = Arc::new(state);
@@ -267,12 +267,15 @@ macro_rules! in_mode {
             /// Adds a layer inside those added before. Layers run around `tools/call` (of an unknown tool too) and
             /// `tools/list`. What the engine answers by itself does not come here: `server/discover`, and what it
             /// refuses.
+            ///
+            /// A layer sees the answer or the error, and may give another; it is dropped where it stands when the
+            /// request is cancelled.
             pub fn layer<F, Fut>(mut self, layer: F) -> Self
             where
-                F: Fn(Context<(), $mode>, Next<$mode>) -> Fut $($sync)* + 'static,
+                F: Fn(Context<S, $mode>, Next<$mode>) -> Fut $($sync)* + 'static,
                 Fut: Future<Output = Reply> $($send)* + 'static,
             {
-                self.layers.push(Box::new(Function(layer)));
+                self.layers.push(Box::new(Function { code: layer, state: Arc::clone(&self.state) }));
                 self
             }
 
@@ -280,10 +283,10 @@ macro_rules! in_mode {
             /// does. Never runs for a cancelled request.
             pub fn context<F, Fut>(mut self, hook: F) -> Self
             where
-                F: Fn(Context<(), $mode>) -> Fut $($sync)* + 'static,
+                F: Fn(Context<S, $mode>) -> Fut $($sync)* + 'static,
                 Fut: Future<Output = Result<(), Exit>> $($send)* + 'static,
             {
-                self.hook = Some(Arc::new(Hook(hook)));
+                self.hook = Some(Arc::new(Function { code: hook, state: Arc::clone(&self.state) }));
                 self
             }
 

@@ -403,12 +403,14 @@ async fn e6_state_and_the_requests_own_context_reach_the_handler(b: Bench) {
         .context(|cx| async move {
             let name: String = cx.meta("com.example/caller").ok_or_else(|| Exit::failure("who are you?"))?;
             cx.set(Caller(name));
+            assert_eq!(cx.state_arc().len(), 15);
             Ok(())
         })
         .layer(move |cx, next| {
             let trace = notes.clone();
             async move {
                 cx.set(7_u32);
+                assert_eq!(cx.state(), "the application");
                 let reply = next.run().await;
                 trace.note(cx.get::<Caller>().map_or("nobody".into(), |caller| caller.0));
                 reply
