@@ -124,7 +124,12 @@ impl Shared {
     }
 
     /// Begins a call; `watched` if somebody wants to see progress.
-    pub(super) fn begin(&self, spec: CallSpec, watched: bool, waker: &Waker) -> Result<u32, CallError> {
+    pub(super) fn begin(
+        &self,
+        spec: CallSpec,
+        watched: bool,
+        waker: &Waker,
+    ) -> Result<(u32, CallId), CallError> {
         self.with(|state, now| {
             if state.slots.is_full() {
                 return Err(CallError::Refused(Refused::TooManyCalls));
@@ -133,14 +138,15 @@ impl Shared {
                 (Refused::Closed, Some(cause)) => CallError::Lost(Arc::clone(cause)),
                 (refused, _) => refused.into(),
             })?;
-            Ok(state.slots.insert(Slot {
+            let slot = state.slots.insert(Slot {
                 call,
                 waker: Some(waker.clone()),
                 progress: VecDeque::new(),
                 outcome: None,
                 watched,
                 asked_for_input: false,
-            }))
+            });
+            Ok((slot, call))
         })
     }
 
@@ -178,6 +184,15 @@ impl Shared {
     /// Cancels a call if it has not ended; its owner still has to collect the outcome.
     pub(super) fn cancel(&self, at: u32, reason: Option<&str>) {
         self.with(|state, now| state.cancel(now, at, reason));
+    }
+
+    /// As [`cancel`](Self::cancel), if the slot is still this call's.
+    pub(super) fn cancel_call(&self, at: u32, call: CallId, reason: &str) {
+        self.with(|state, now| {
+            if state.slots.get_mut(at).is_some_and(|slot| slot.call == call) {
+                state.cancel(now, at, Some(reason));
+            }
+        });
     }
 
     /// The owner of a call is gone: cancels it if it has not ended, and frees its slot. Returns the call if it was
