@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -27,6 +27,9 @@ pub(crate) struct Cleanup<M: Mode> {
     pub(crate) bound: Option<Duration>,
 }
 
+/// The clean-up of one request that has not begun, each with its number.
+type Cleanups<M> = Vec<(usize, Cleanup<M>)>;
+
 /// Shared by everything that takes part in one entry of one request.
 pub(crate) struct Call<M: Mode> {
     pub(crate) hub: Arc<Hub>,
@@ -37,9 +40,9 @@ pub(crate) struct Call<M: Mode> {
     pub(crate) signal: Arc<Signal>,
     /// Reports of progress go nowhere: the request carried no token.
     pub(crate) silent: bool,
-    /// Something stands in `cleanups`; looked at without the lock.
-    pub(crate) has_cleanups: AtomicBool,
-    pub(crate) cleanups: Mutex<Vec<Cleanup<M>>>,
+    /// How much clean-up was ever registered; looked at without the lock.
+    registered: AtomicUsize,
+    cleanups: Mutex<Cleanups<M>>,
     values: Values<M>,
     /// The view of this call that a blocking body has where the call itself cannot leave its thread.
     twin: OnceLock<Arc<Call<Shared>>>,
@@ -58,7 +61,7 @@ impl<M: Mode> Call<M> {
             request,
             signal,
             silent,
-            has_cleanups: AtomicBool::new(false),
+            registered: AtomicUsize::new(0),
             cleanups: Mutex::new(Vec::new()),
             values: Values::default(),
             twin: OnceLock::new(),
@@ -87,7 +90,7 @@ impl<M: Mode> Call<M> {
                 request: Arc::clone(&self.request),
                 signal: Arc::clone(&self.signal),
                 silent: self.silent,
-                has_cleanups: AtomicBool::new(false),
+                registered: AtomicUsize::new(0),
                 cleanups: Mutex::new(Vec::new()),
                 values: self.values.twin(),
                 twin: OnceLock::new(),
@@ -158,13 +161,22 @@ impl<M: Mode> Call<M> {
         self.values.get()
     }
 
-    pub(crate) fn on_exit(&self, cleanup: Cleanup<M>) {
-        self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).push(cleanup);
-        self.has_cleanups.store(true, Ordering::SeqCst);
+    /// Registers clean-up. Returns its number.
+    pub(crate) fn on_exit(&self, cleanup: Cleanup<M>) -> usize {
+        let number = self.registered.fetch_add(1, Ordering::SeqCst);
+        self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).push((number, cleanup));
         // The work ends first and looks for clean-up after that: one of the two sees the other.
         if self.signal.is_over() {
             self.drop_cleanups();
         }
+        number
+    }
+
+    /// Takes clean-up back that has not begun.
+    pub(crate) fn disarm(&self, number: usize) -> Option<Cleanup<M>> {
+        let mut cleanups = self.cleanups.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = cleanups.iter().position(|(known, _)| *known == number)?;
+        Some(cleanups.remove(place).1)
     }
 
     /// Drops clean-up that nobody will run. It may hold the context, and the context holds it.
@@ -184,10 +196,10 @@ impl<M: Mode> Call<M> {
     }
 
     fn own_cleanup(&self) -> Option<Cleanup<M>> {
-        if !self.has_cleanups.load(Ordering::SeqCst) {
+        if self.registered.load(Ordering::SeqCst) == 0 {
             return None;
         }
-        self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).pop().map(|(_, cleanup)| cleanup)
     }
 }
 

@@ -167,15 +167,19 @@ macro_rules! in_mode {
             /// Registers clean-up: it runs however the handler ends (return, error, panic, cancellation), once,
             /// last registered first, shielded from cancellation, after the answer was handed over and while
             /// slot and lane are still held. It is dropped at the engine's bound (5 s; 1.5 s while shutting
-            /// down).
-            pub fn on_exit(&self, cleanup: impl Future<Output = ()> $($send)* + 'static) {
-                self.call.on_exit(Cleanup { future: Box::pin(cleanup), bound: None });
+            /// down). What is returned can take it back; dropping that does nothing.
+            pub fn on_exit(&self, cleanup: impl Future<Output = ()> $($send)* + 'static) -> OnExit<$mode> {
+                OnExit::new(&self.call, Cleanup { future: Box::pin(cleanup), bound: None })
             }
 
             /// As [`on_exit`](Self::on_exit), with a bound of its own in place of the engine's, shorter or longer;
             /// while shutting down never more than the engine's.
-            pub fn on_exit_within(&self, bound: Duration, cleanup: impl Future<Output = ()> $($send)* + 'static) {
-                self.call.on_exit(Cleanup { future: Box::pin(cleanup), bound: Some(bound) });
+            pub fn on_exit_within(
+                &self,
+                bound: Duration,
+                cleanup: impl Future<Output = ()> $($send)* + 'static,
+            ) -> OnExit<$mode> {
+                OnExit::new(&self.call, Cleanup { future: Box::pin(cleanup), bound: Some(bound) })
             }
         }
     };
@@ -183,6 +187,30 @@ macro_rules! in_mode {
 
 in_mode!(Local, []);
 in_mode!(Shared, [+ Send]);
+
+/// Clean-up that was registered with [`Context::on_exit`].
+pub struct OnExit<M: Mode = Shared> {
+    call: Arc<Call<M>>,
+    number: usize,
+}
+
+impl<M: Mode> OnExit<M> {
+    fn new(call: &Arc<Call<M>>, cleanup: Cleanup<M>) -> Self {
+        Self { number: call.on_exit(cleanup), call: Arc::clone(call) }
+    }
+
+    /// Takes the clean-up back: it is dropped and does not run, what it would have undone is to stay. False if it
+    /// has begun already.
+    pub fn disarm(self) -> bool {
+        self.call.disarm(self.number).is_some()
+    }
+}
+
+impl<M: Mode> fmt::Debug for OnExit<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnExit").field("number", &self.number).finish_non_exhaustive()
+    }
+}
 
 impl<S, M: Mode> fmt::Debug for Context<S, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -37,7 +37,7 @@ use sansio_mcp::model::Implementation;
 use sansio_mcp::server::ServerConfig;
 
 pub use builder::Builder;
-pub use context::{Context, Report};
+pub use context::{Context, OnExit, Report};
 pub use exit::Exit;
 pub(crate) use handler::RunTool;
 pub use layer::Next;
