@@ -8,6 +8,7 @@ mod hub;
 mod publish;
 mod requests;
 mod signal;
+mod values;
 mod watch;
 mod work;
 
@@ -35,11 +36,25 @@ use crate::clock::Clock;
 use crate::mode::Mode;
 use crate::server::Server;
 
-/// How long clean-up may take.
+/// How long what nobody waits for any more may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
+    /// One clean-up.
     pub(crate) cleanup: Duration,
+    /// One clean-up, while shutting down.
     pub(crate) closing: Duration,
+    /// Everything, from the shutdown on.
+    pub(crate) total: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            cleanup: Duration::from_secs(5),
+            closing: Duration::from_millis(1500),
+            total: Duration::from_secs(3),
+        }
+    }
 }
 
 /// Owns admission for all channels of a process. Cheap to clone.
@@ -67,7 +82,8 @@ impl Engine {
         Exchange::open(Arc::clone(&self.hub))
     }
 
-    /// Stops everything: handlers are cancelled, clean-up runs within its bound, the driver completes.
+    /// Stops everything: handlers are cancelled, clean-up runs within its bound, the driver completes when all is
+    /// over, or at the [closing bound](crate::server::Builder::closing_bound).
     pub fn shutdown(&self) {
         let now = self.hub.now();
         self.hub.lock().shut_down(now);

@@ -53,11 +53,11 @@ impl HubState {
         }
     }
 
-    pub(crate) fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Passed {
+    /// `None`: the ticket is over.
+    pub(crate) fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Option<Passed> {
         let passed = self.admission.pass(ticket, lane);
         self.grants();
-        // A ticket that is over belongs to a work that is being stopped: it waits for that.
-        passed.unwrap_or(Passed::Waits)
+        passed.ok()
     }
 
     /// Hands a reply over; false if the request is over and nobody waits for one.
@@ -167,7 +167,7 @@ impl HubState {
         if let Some(ticket) = ticket {
             place(&mut self.tickets, ticket.index(), (ticket, id, serving));
         }
-        if !open && Note::queued_is_wanted() {
+        if !open && Note::queued_may_be_wanted() {
             self.notes.push(Note::Queued(Arc::clone(&request)));
         }
         let Some(channel) = self.channel(id) else { return };

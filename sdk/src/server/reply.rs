@@ -75,6 +75,11 @@ impl Reply {
         Self::error(wire::INTERNAL_ERROR, "the handler failed unexpectedly; the server's log says more")
     }
 
+    /// Of a request that is stopped: whoever stopped it expects no answer, so this is never sent.
+    pub(crate) fn cancelled() -> Self {
+        Self::error(wire::INTERNAL_ERROR, "cancelled")
+    }
+
     pub(crate) fn dropped() -> Self {
         Self::error(wire::INTERNAL_ERROR, "the server stopped before the request was done")
     }
