@@ -38,7 +38,7 @@ pub(crate) struct Bounds {
 
 /// Owns admission for all channels of a process. Cheap to clone.
 pub struct Engine {
-    hub: Arc<Hub>,
+    pub(crate) hub: Arc<Hub>,
 }
 
 impl Engine {
