@@ -59,7 +59,7 @@ impl Default for Bounds {
 
 /// Owns admission for all channels of a process. Cheap to clone.
 pub struct Engine {
-    hub: Arc<Hub>,
+    pub(crate) hub: Arc<Hub>,
 }
 
 impl Engine {
