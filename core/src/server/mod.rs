@@ -12,6 +12,7 @@ mod body;
 mod capability;
 mod channel;
 mod config;
+pub mod continuation;
 pub mod exchange;
 mod outbox;
 mod request;
