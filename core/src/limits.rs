@@ -11,6 +11,21 @@ pub const MAX_ROUNDS: u8 = 8;
 /// being kept. Four MiB holds an image in base64 and is what the HTTP binding accepts as a body.
 pub const MAX_MESSAGE: usize = 4 * 1024 * 1024;
 
+/// Bytes of one sealed continuation state, as text. A longer one that comes in is refused unread; one that would go
+/// out fails its call. A quarter of a message: the state travels both ways, beside arguments and answers.
+pub const MAX_STATE: usize = 1024 * 1024;
+
+/// How long sealed state is good for, unless it is told otherwise. Long enough for a person who is called away from a
+/// dialog, short enough that an old state is of little use to whoever finds it.
+pub const STATE_LIFE: Duration = Duration::from_hours(1);
+
+/// How far ahead of our clock a state may have been sealed: replicas' clocks differ. Beyond it the state is refused.
+pub const STATE_CLOCK_SKEW: Duration = Duration::from_mins(1);
+
+/// Levels of objects and arrays that the canonical form of JSON goes into, as many as `serde_json` reads. What is nested
+/// deeper is compared as it is written.
+pub const MAX_NESTING: usize = 128;
+
 /// Unsent progress notifications of one request. Past it the newest replaces the last unsent one, so that a
 /// slow reader costs bounded memory and still learns the latest state.
 pub const MAX_UNSENT_PROGRESS: usize = 16;

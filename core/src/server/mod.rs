@@ -15,6 +15,7 @@ mod body;
 mod capability;
 mod channel;
 mod config;
+pub mod continuation;
 pub mod exchange;
 pub mod listen;
 mod outbox;
