@@ -8,6 +8,8 @@ use core::fmt;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
+use crate::slab::Key;
+
 /// Longest string accepted as a request id or progress token, in bytes. A peer's id is kept for as long as
 /// its request lives and is repeated in every answer; UUIDs and counters stay far below this.
 pub const MAX_WIRE_ID: usize = 256;
@@ -107,11 +109,19 @@ macro_rules! local_id {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name {
-            pub(crate) index: u32,
-            pub(crate) generation: u32,
+            index: u32,
+            generation: u32,
         }
 
         impl $name {
+            pub(crate) const fn of((index, generation): Key) -> Self {
+                Self { index, generation }
+            }
+
+            pub(crate) const fn key(self) -> Key {
+                (self.index, self.generation)
+            }
+
             /// A small number, unique among those that live at the same time: a place in a table of the caller's.
             pub fn index(self) -> u32 {
                 self.index

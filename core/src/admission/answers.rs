@@ -3,15 +3,24 @@
 use core::fmt;
 
 use super::State;
+use crate::slab::Key;
 
 /// One entry of a request into its handler. Never reused by the [`Admission`](super::Admission) that gave it out; means nothing to another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TicketId {
-    pub(super) index: u32,
-    pub(super) generation: u32,
+    index: u32,
+    generation: u32,
 }
 
 impl TicketId {
+    pub(super) const fn of((index, generation): Key) -> Self {
+        Self { index, generation }
+    }
+
+    pub(super) const fn key(self) -> Key {
+        (self.index, self.generation)
+    }
+
     /// A small number, unique among the tickets that live at the same time: a place in a table of the caller's.
     pub fn index(self) -> usize {
         self.index as usize

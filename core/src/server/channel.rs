@@ -145,7 +145,7 @@ impl Server {
 
     /// Whether a request may still be answered.
     pub fn is_running(&self, serving: ServingId) -> bool {
-        self.live.get(key(serving)).is_some_and(|serving| serving.state() == State::Running)
+        self.live.get(serving.key()).is_some_and(|serving| serving.state() == State::Running)
     }
 
     // World in.
@@ -343,7 +343,7 @@ impl Server {
         let Some(at) = self.live.insert(serving) else { return self.too_many(id) };
         self.held += size;
         self.by_id.insert(id, at);
-        self.events.push_back(ServerEvent::Request { serving: serving_id(at), request });
+        self.events.push_back(ServerEvent::Request { serving: ServingId::of(at), request });
     }
 
     /// Whether one more request may be in flight. A stopped one counts until its stop was polled: a peer that cancels
@@ -381,7 +381,7 @@ impl Server {
             Ended::Stop => {
                 self.forget(at);
                 self.stops += 1;
-                self.events.push_back(ServerEvent::Stopped { serving: serving_id(at), why: why() });
+                self.events.push_back(ServerEvent::Stopped { serving: ServingId::of(at), why: why() });
             }
             Ended::Withdrawn => self.forget(at),
             Ended::No => {}
@@ -424,7 +424,7 @@ impl Server {
         serving: ServingId,
         command: impl FnOnce(&ServerConfig, &mut Serving) -> Result<T, Misuse>,
     ) -> Result<T, Misuse> {
-        let at = key(serving);
+        let at = serving.key();
         let request = self.live.get_mut(at).ok_or(Misuse::Over)?;
         let before = request.unsent();
         let done = command(&self.config, request)?;
@@ -438,12 +438,4 @@ impl Server {
         }
         Ok(done)
     }
-}
-
-fn key(serving: ServingId) -> Key {
-    (serving.index, serving.generation)
-}
-
-fn serving_id((index, generation): Key) -> ServingId {
-    ServingId { index, generation }
 }
