@@ -41,7 +41,7 @@
 //! use std::{collections::BTreeMap, sync::Arc};
 //! use sansio_mcp::client::{CallSpec, Client, ClientConfig, ClientEvent, InputAnswer, Outcome, StreamId, call::State};
 //! use sansio_mcp::model::{ClientCapabilities, Implementation, RawJson, ServerCapabilities, ToolsCapability};
-//! use sansio_mcp::server::{Members, Progress, Server, ServerConfig, ServerEvent};
+//! use sansio_mcp::server::{WrittenBody, Progress, Server, ServerConfig, ServerEvent};
 //! use sansio_mcp::time::Now;
 //!
 //! let config = ClientConfig::builder(Implementation::new("client", "1"), ClientCapabilities::default()).build()?;
@@ -98,7 +98,7 @@
 //! server.handle_message(now, &wire);
 //! let Some(ServerEvent::Request { serving, request }) = server.poll_event() else { panic!() };
 //! assert_eq!(request.request_state(), Some("t"));
-//! server.respond(serving, &Members { members: br#""content":[]"#, meta: None })??;
+//! server.respond(serving, &WrittenBody { members: br#""content":[]"#, meta: None })??;
 //! assert!(!server.is_running(serving));
 //! wire.clear();
 //! server.poll_transmit(&mut wire).unwrap();
@@ -124,6 +124,7 @@ extern crate std;
 pub mod admission;
 pub mod client;
 pub mod code;
+pub mod config;
 pub mod id;
 pub mod limits;
 pub mod misuse;

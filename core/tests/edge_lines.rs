@@ -51,7 +51,7 @@ fn edge_36_line_ends_byte_order_mark_blank_lines_and_split_characters() {
     let mut server = server();
     let (serving, _) = server.asked(call(r#""a\r\nb""#));
     let members = b"\"content\":[],\n\r\n\"structuredContent\":{\"a\":\r\n1}";
-    server.respond(serving, &sansio_mcp::server::Members { members, meta: None }).unwrap().unwrap();
+    server.respond(serving, &sansio_mcp::server::WrittenBody { members, meta: None }).unwrap().unwrap();
     let mut out = Vec::new();
     server.poll_transmit(&mut out).unwrap();
     assert!(!out.contains(&b'\n') && !out.contains(&b'\r'));

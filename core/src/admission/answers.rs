@@ -79,10 +79,10 @@ pub enum Grant {
 #[error("every slot is taken and the queue is full")]
 pub struct Busy;
 
-/// A command that does not fit. Nothing changed.
+/// A command that does not fit the state of its ticket. Nothing changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Misuse {
+pub enum TicketMisuse {
     /// The ticket is over, or was never given out.
     #[error("{0:?} is over or was never given out")]
     Unknown(TicketId),

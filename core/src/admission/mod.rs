@@ -29,16 +29,17 @@ pub mod ticket;
 
 use alloc::collections::BTreeMap;
 
-pub use answers::{Busy, Cancelled, Entered, Grant, Misuse, Passed, TicketId};
+pub use answers::{Busy, Cancelled, Entered, Grant, Passed, TicketId, TicketMisuse};
 pub use channels::ChannelKey;
 use channels::Channels;
 pub use lanes::LaneKey;
 use lanes::Lanes;
-pub use limits::{AdmissionLimits, ConfigError, DEFAULT_QUEUE, DEFAULT_SLOTS};
+pub use limits::{AdmissionLimits, DEFAULT_QUEUE, DEFAULT_SLOTS};
 use list::{Linked, Links, List};
 pub use ticket::State;
 use ticket::{Effect, Input, Step, step};
 
+use crate::config::ConfigError;
 use crate::slab::{Key, Slab};
 
 /// Slots, the queue for them, and lanes.
@@ -76,7 +77,7 @@ use crate::slab::{Key, Slab};
 /// ```
 /// use sansio_mcp::admission::{Admission, AdmissionLimits, Cancelled, ChannelKey, Grant, LaneKey, Passed};
 ///
-/// let mut admission = Admission::new(AdmissionLimits { slots: 1, queue: 8 })?;
+/// let mut admission = Admission::new(AdmissionLimits::new(1, 8))?;
 /// let channel = ChannelKey(0);
 ///
 /// let first = admission.enter(channel)?;
@@ -134,7 +135,7 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// If the limits cannot work; the error names the field.
+    /// The limits cannot work; the error names the field.
     pub fn new(limits: AdmissionLimits) -> Result<Self, ConfigError> {
         Ok(Self {
             limits: limits.check()?,
@@ -179,8 +180,8 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// [`Misuse`] unless it is [`AtGate`](State::AtGate).
-    pub fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Result<Passed, Misuse> {
+    /// [`TicketMisuse`] unless it is [`AtGate`](State::AtGate).
+    pub fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Result<Passed, TicketMisuse> {
         let at = self.find(ticket)?;
         let ready = self.tickets.get(at).is_some_and(|entry| !self.channels.is_held(entry.channel));
         let open = lane.as_ref().is_none_or(|key| self.lanes.is_open(key, ready));
@@ -212,8 +213,8 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// [`Misuse`] unless it is [`AtGate`](State::AtGate).
-    pub fn refuse(&mut self, ticket: TicketId) -> Result<(), Misuse> {
+    /// [`TicketMisuse`] unless it is [`AtGate`](State::AtGate).
+    pub fn refuse(&mut self, ticket: TicketId) -> Result<(), TicketMisuse> {
         let at = self.find(ticket)?;
         let step = self.command(ticket, at, Input::Refused)?;
         self.advance(at, step);
@@ -242,8 +243,8 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// [`Misuse`] unless it is [`Running`](State::Running) or [`Draining`](State::Draining).
-    pub fn finish(&mut self, ticket: TicketId) -> Result<(), Misuse> {
+    /// [`TicketMisuse`] unless it is [`Running`](State::Running) or [`Draining`](State::Draining).
+    pub fn finish(&mut self, ticket: TicketId) -> Result<(), TicketMisuse> {
         let at = self.find(ticket)?;
         let step = self.command(ticket, at, Input::Over)?;
         self.advance(at, step);
@@ -336,19 +337,23 @@ impl Admission {
         self.tickets() == 0
     }
 
-    fn find(&self, ticket: TicketId) -> Result<Key, Misuse> {
+    fn find(&self, ticket: TicketId) -> Result<Key, TicketMisuse> {
         let at = ticket.key();
-        if self.tickets.get(at).is_some() { Ok(at) } else { Err(Misuse::Unknown(ticket)) }
+        if self.tickets.get(at).is_some() { Ok(at) } else { Err(TicketMisuse::Unknown(ticket)) }
     }
 
     fn has_room(&self, at: Key) -> bool {
         self.tickets.get(at).is_some_and(|ticket| ticket.has_room)
     }
 
-    fn command(&self, ticket: TicketId, at: Key, input: Input) -> Result<Step, Misuse> {
-        let state = self.tickets.get(at).map(|entry| entry.state).ok_or(Misuse::Unknown(ticket))?;
+    fn command(&self, ticket: TicketId, at: Key, input: Input) -> Result<Step, TicketMisuse> {
+        let state = self.tickets.get(at).map(|entry| entry.state).ok_or(TicketMisuse::Unknown(ticket))?;
         let step = step(state, input);
-        if step.effects.contains(&Effect::Misuse) { Err(Misuse::WrongState(ticket, state)) } else { Ok(step) }
+        if step.effects.contains(&Effect::Misuse) {
+            Err(TicketMisuse::WrongState(ticket, state))
+        } else {
+            Ok(step)
+        }
     }
 
     fn admit(&mut self, channel: ChannelKey, again: bool) -> Result<Entered, Busy> {

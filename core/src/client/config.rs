@@ -5,9 +5,9 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use crate::PROTOCOL_VERSION;
+use crate::config::ConfigError;
 use crate::limits::ClientLimits;
 use crate::model::{ClientCapabilities, Implementation};
-use crate::server::ConfigError;
 use crate::wire::write;
 
 /// Which streams messages travel on.

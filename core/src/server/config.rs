@@ -5,27 +5,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::PROTOCOL_VERSION;
+use crate::config::ConfigError;
 use crate::limits::ServerLimits;
 use crate::model::{CacheScope, Implementation, ServerCapabilities};
 use crate::wire::write;
-
-/// A configuration that was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{field}: {why}")]
-#[non_exhaustive]
-pub struct ConfigError {
-    /// The field at fault.
-    pub field: &'static str,
-    /// What is wrong with it.
-    pub why: String,
-}
-
-impl ConfigError {
-    /// A refusal that names `field`.
-    pub fn new(field: &'static str, why: impl Into<String>) -> Self {
-        Self { field, why: why.into() }
-    }
-}
 
 /// The unchanging description of a server, shared by all its channels.
 #[derive(Clone, Debug)]

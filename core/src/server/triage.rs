@@ -133,13 +133,13 @@ fn request(
         return Triage::Answer(id, refuse(Status::BadRequest, wire::INVALID_PARAMS, message));
     };
     if !versioned {
-        return Triage::Answer(id, missing("io.modelcontextprotocol/protocolVersion"));
+        return Triage::Answer(id, lacks_meta("io.modelcontextprotocol/protocolVersion"));
     }
     let declared = |params: &&mut Params<'_>| {
         params.meta.as_ref().is_some_and(|meta| meta.client_capabilities.is_some())
     };
     let Some(params) = params.as_mut().filter(declared) else {
-        return Triage::Answer(id, missing("io.modelcontextprotocol/clientCapabilities"));
+        return Triage::Answer(id, lacks_meta("io.modelcontextprotocol/clientCapabilities"));
     };
     if discover {
         return Triage::Answer(id, Answer::Discover);
@@ -158,11 +158,11 @@ fn request(
     let again = id.clone();
     match Request::copy(line, id, method, params, spare) {
         Some(request) => Triage::Serve(request),
-        None => Triage::Answer(again, missing("io.modelcontextprotocol/clientCapabilities")),
+        None => Triage::Answer(again, lacks_meta("io.modelcontextprotocol/clientCapabilities")),
     }
 }
 
-fn missing(key: &str) -> Answer {
+fn lacks_meta(key: &str) -> Answer {
     let message = alloc::format!("params._meta lacks {key}");
     refuse(Status::BadRequest, wire::INVALID_PARAMS, message)
 }
