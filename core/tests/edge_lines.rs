@@ -134,7 +134,7 @@ fn edge_42_cancels_and_the_engines_own_answers_are_served_while_everything_is_bu
     let (two, _) = server.asked(call("2"));
     let busy = server.answers(call("3"));
     assert_eq!(code(&busy), 1001);
-    assert_eq!(busy["error"]["data"], json!({"code": "SERVER_BUSY", "retryAfterMs": 1000}));
+    assert_eq!(busy["error"]["data"], json!({"code": "SERVER_BUSY", "retryAfterMs": 102}));
     let discovered = server.answers(request("4", "server/discover", ""));
     assert!(discovered["result"]["supportedVersions"].is_array());
     assert!(server.is_running(one) && server.is_running(two), "nothing else is disturbed");

@@ -353,7 +353,7 @@ impl Server {
     }
 
     fn too_many(&mut self, id: RequestId) {
-        self.answer(id, &Answer::busy());
+        self.answer(id, &Answer::busy(self.live.len()));
         self.violation(PeerViolation::TooManyRequests);
     }
 

@@ -103,8 +103,8 @@ impl<M: Mode> Call<M> {
             Passed::Start => {}
             Passed::Busy => {
                 moved!(info, "busy", &self.request, code = "SERVER_BUSY");
-                let retry = self.hub.lock().retry_after_ms();
-                return Err(crate::server::busy(retry));
+                let refusal = self.hub.lock().refusal();
+                return Err(crate::server::busy(&refusal));
             }
             Passed::Waits => {
                 if !self.signal.is_stopped() {
