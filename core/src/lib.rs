@@ -33,6 +33,14 @@
 //! Time is an argument ([`time::Now`]). After `handle_timeout` at the time that `poll_timeout` names, the next deadline is later;
 //! called early or twice it changes nothing. Every collection has a limit in [`limits`].
 //!
+//! # What may grow
+//!
+//! What the engine tells, takes and decides may gain variants and members in a later version and is `#[non_exhaustive]`: events,
+//! errors, outcomes, limits, states, inputs and effects of the tables, objects of the model. Exhaustive is what the protocol's
+//! grammar closes (ids, the kinds of message), and what each of which has to be acted upon, so that a compiler should name the
+//! place that forgets one: [`Frame`](wire::Frame), [`Timeout`](client::Timeout), and the answers of admission
+//! ([`Passed`](admission::Passed), [`Cancelled`](admission::Cancelled), [`Grant`](admission::Grant)).
+//!
 //! # One request through every state
 //!
 //! Client and server, and a `Vec<u8>` for a wire.

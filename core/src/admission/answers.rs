@@ -35,6 +35,7 @@ impl fmt::Debug for TicketId {
 
 /// A ticket was given out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Entered {
     /// The ticket.
     pub ticket: TicketId,

@@ -8,6 +8,7 @@ macro_rules! listed {
     ($(#[$doc:meta])* pub enum $name:ident { $($(#[$variant_doc:meta])* $variant:ident,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[non_exhaustive]
         pub enum $name { $($(#[$variant_doc])* $variant,)* }
 
         impl $name {

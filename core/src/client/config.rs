@@ -12,6 +12,7 @@ use crate::wire::write;
 
 /// Which streams messages travel on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Routing {
     /// One channel for everything (stdio, memory).
     Shared,
@@ -21,6 +22,7 @@ pub enum Routing {
 
 /// How a request in flight is abandoned (basic/patterns/cancellation, "Transport-Specific Cancellation").
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Abandon {
     /// By `notifications/cancelled` on the channel or stream of the request.
     Notify,

@@ -39,6 +39,7 @@
 
 /// Where a request stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum State {
     /// Accepted; its handler may still do anything.
     Running,
@@ -50,6 +51,7 @@ pub enum State {
 
 /// What can happen to a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Input {
     /// The handler reports progress that is greater than before.
     Progress,
@@ -69,6 +71,7 @@ pub enum Input {
 
 /// What has to be done about it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Effect {
     /// Nothing.
     None,

@@ -401,7 +401,7 @@ impl System {
                 };
                 match entered {
                     Err(Busy) => Outcome::Busy,
-                    Ok(Entered { ticket, at_gate }) => {
+                    Ok(Entered { ticket, at_gate, .. }) => {
                         assert!(!self.ids.contains(&ticket), "an id was reused");
                         self.ids.push(ticket);
                         if at_gate { Outcome::AtGate } else { Outcome::Queued }
