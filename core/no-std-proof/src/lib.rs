@@ -18,7 +18,7 @@ use core::ptr::null_mut;
 use sansio_mcp::admission::{Admission, AdmissionLimits, ChannelKey};
 use sansio_mcp::client::{CallSpec, Client, ClientConfig, StreamId};
 use sansio_mcp::model::{ClientCapabilities, Implementation, RawMembers, ServerCapabilities};
-use sansio_mcp::server::{Members, Server, ServerConfig, ServerEvent};
+use sansio_mcp::server::{WrittenBody, Server, ServerConfig, ServerEvent};
 use sansio_mcp::time::Now;
 
 /// One call from end to end; the bytes of its answer, or zero where something is missing.
@@ -43,7 +43,7 @@ fn walk() -> Option<usize> {
     let Some(ServerEvent::Request { serving, .. }) = server.poll_event() else { return None };
     let entered = admission.enter(ChannelKey(0)).ok()?;
     admission.pass(entered.ticket, None).ok()?;
-    server.respond(serving, &Members { members: b"", meta: None }).ok()?.ok()?;
+    server.respond(serving, &WrittenBody { members: b"", meta: None }).ok()?.ok()?;
     admission.finish(entered.ticket).ok()?;
     line.clear();
     server.poll_transmit(&mut line)?;

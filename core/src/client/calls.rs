@@ -104,17 +104,17 @@ impl Client {
 
     /// The method of a call.
     pub fn method(&self, call: CallId) -> Option<&str> {
-        self.calls.get(key(call)).map(|call| &*call.spec.method)
+        self.calls.get(call.key()).map(|call| &*call.spec.method)
     }
 
     /// What a call is addressed to within its method: the tool.
     pub fn target(&self, call: CallId) -> Option<&str> {
-        self.calls.get(key(call)).and_then(|call| call.spec.target())
+        self.calls.get(call.key()).and_then(|call| call.spec.target())
     }
 
     /// Where a call stands; `None` when it has finished.
     pub fn state(&self, call: CallId) -> Option<State> {
-        self.calls.get(key(call)).map(|call| call.state)
+        self.calls.get(call.key()).map(|call| call.state)
     }
 
     /// Violations that were dropped because nobody collected those before them.
@@ -261,7 +261,7 @@ impl Client {
         };
         let at = self.calls.insert(call).ok_or(Refused::TooManyCalls)?;
         self.send(at);
-        Ok(call_id(at))
+        Ok(CallId::of(at))
     }
 
     /// Answers the questions of a call that waits for input. The peer sees the answers as they are.
@@ -270,7 +270,7 @@ impl Client {
     /// The call is over, is not waiting for input, or an answer is not an object.
     pub fn answer(&mut self, now: Now, call: CallId, answers: &[InputAnswer<'_>]) -> Result<(), Misuse> {
         self.tick(now);
-        let at = key(call);
+        let at = call.key();
         let waiting = self.calls.get_mut(at).ok_or(Misuse::Over)?;
         if !matches!(waiting.state, State::AwaitingInput(_)) {
             return Err(Misuse::NotAsked);
@@ -299,7 +299,7 @@ impl Client {
     /// The call is over.
     pub fn cancel(&mut self, now: Now, call: CallId, reason: Option<&str>) -> Result<(), Misuse> {
         self.tick(now);
-        let at = key(call);
+        let at = call.key();
         if self.calls.get(at).is_none() {
             return Err(Misuse::Over);
         }
@@ -321,14 +321,14 @@ impl Client {
         self.taken += 1;
         match &event {
             ClientEvent::Progress { call, .. } => {
-                if let Some(call) = self.calls.get_mut(key(*call)) {
+                if let Some(call) = self.calls.get_mut(call.key()) {
                     call.waiting -= 1;
                 }
             }
             ClientEvent::Violation(_) => self.violations.taken(),
             ClientEvent::Finished { .. } => self.ends -= 1,
             ClientEvent::Changed { call, change } => {
-                let call = self.calls.get_mut(key(*call)).and_then(|call| call.listening.as_mut());
+                let call = self.calls.get_mut(call.key()).and_then(|call| call.listening.as_mut());
                 if let Some(listening) = call {
                     listening.taken(change.as_change());
                 }
@@ -431,7 +431,7 @@ impl Client {
                 self.ids.retire(id);
             }
             self.ends += 1;
-            self.events.push_back(ClientEvent::Finished { call: call_id(at), outcome });
+            self.events.push_back(ClientEvent::Finished { call: CallId::of(at), outcome });
             self.settle();
         }
     }
@@ -457,12 +457,4 @@ fn live(calls: &Slab<Call>, at: Mono, timer: Timer) -> bool {
         Why::Idle => due.is_some_and(|due| due >= at),
         Why::Total | Why::Retry => due == Some(at),
     }
-}
-
-pub(super) fn key(call: CallId) -> Key {
-    (call.index, call.generation)
-}
-
-pub(super) fn call_id((index, generation): Key) -> CallId {
-    CallId { index, generation }
 }

@@ -5,13 +5,14 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use crate::PROTOCOL_VERSION;
+use crate::config::ConfigError;
 use crate::limits::ClientLimits;
 use crate::model::{ClientCapabilities, Implementation};
-use crate::server::ConfigError;
 use crate::wire::write;
 
 /// Which streams messages travel on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Routing {
     /// One channel for everything (stdio, memory).
     Shared,
@@ -21,6 +22,7 @@ pub enum Routing {
 
 /// How a request in flight is abandoned (basic/patterns/cancellation, "Transport-Specific Cancellation").
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Abandon {
     /// By `notifications/cancelled` on the channel or stream of the request.
     Notify,

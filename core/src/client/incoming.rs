@@ -4,13 +4,13 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::call::{Effect, Input, State, step};
-use super::calls::{Call, Client, call_id};
+use super::calls::{Call, Client};
 use super::config::Routing;
 use super::event::{Answer, ClientEvent, Outcome, PeerError, Question, StreamId};
 use super::outgoing::stream_of;
 use super::render::Retry;
 use crate::code::wire;
-use crate::id::{ProgressToken, RequestId};
+use crate::id::{CallId, ProgressToken, RequestId};
 use crate::limits::MAX_WAITING_PROGRESS;
 use crate::slab::Key;
 use crate::violation::PeerViolation;
@@ -102,7 +102,7 @@ impl Client {
             // The ball is ours: neither deadline runs while a person thinks.
             call.deadlines.idle = None;
             call.deadlines.total_left = call.deadlines.total.take().map(|total| total.since(clock));
-            self.events.push_back(ClientEvent::InputRequired { call: call_id(at), round, questions });
+            self.events.push_back(ClientEvent::InputRequired { call: CallId::of(at), round, questions });
         }
         self.settle();
     }
@@ -186,7 +186,7 @@ impl Client {
         // The timer armed earlier finds the deadline moved on and arms itself again.
         call.deadlines.idle = call.spec.idle.map(|idle| clock + idle);
         let message = params.message.as_ref().map(|message| (**message).into());
-        let event = ClientEvent::Progress { call: call_id(at), progress, total: params.total, message };
+        let event = ClientEvent::Progress { call: CallId::of(at), progress, total: params.total, message };
         // Never in place of an earlier attempt's: what happened in between would come out of order.
         let newest = call
             .newest

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::call::State as CallState;
-use super::calls::{Client, call_id};
+use super::calls::Client;
 use super::event::{ClientEvent, StreamId};
 use super::listen::{Effect, Input, State, step};
 use super::spec::{CallSpec, Refused};
@@ -184,7 +184,7 @@ impl Client {
 
     /// Whether a subscription was acknowledged and has not ended.
     pub fn is_listening(&self, call: CallId) -> bool {
-        let call = self.calls.get(super::calls::key(call)).and_then(|call| call.listening.as_ref());
+        let call = self.calls.get(call.key()).and_then(|call| call.listening.as_ref());
         call.is_some_and(|listening| listening.is_active())
     }
 
@@ -237,7 +237,7 @@ impl Client {
                 // It may last for ever from here on.
                 call.deadlines.total = None;
                 let acknowledged = String::from(acknowledged).into_boxed_str();
-                self.events.push_back(ClientEvent::Listening { call: call_id(at), acknowledged });
+                self.events.push_back(ClientEvent::Listening { call: CallId::of(at), acknowledged });
                 self.settle();
             }
             Effect::PassOn => {
@@ -245,7 +245,8 @@ impl Client {
                     && !listening.interest.waits(topic)
                 {
                     listening.interest.wait(topic);
-                    self.events.push_back(ClientEvent::Changed { call: call_id(at), change: change.into() });
+                    self.events
+                        .push_back(ClientEvent::Changed { call: CallId::of(at), change: change.into() });
                 }
             }
         }

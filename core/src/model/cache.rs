@@ -1,11 +1,12 @@
 //! How long and for whom a result may be kept (server/utilities/caching).
 
-use super::names::names;
+use super::names::open_names;
 
-names! {
+open_names! {
     /// Who may be served a kept result (server/utilities/caching, "Cache Scope Field").
     ///
-    /// A result that does not say is private, the narrower of the two.
+    /// A result that does not say is private, the narrower of the two; one that says something else should not be kept,
+    /// since nobody knows for whom.
     #[derive(Default)]
     pub enum CacheScope {
         /// Anyone: nothing in it depends on who asked.

@@ -47,7 +47,7 @@ pub use capabilities::{
 pub use content::{AudioContent, ImageContent, TextContent};
 pub use content_block::ContentBlock;
 pub use discover::{DiscoverParams, DiscoverResult};
-pub use error::{ErrorObject, MissingRequiredClientCapability, UnsupportedProtocolVersion};
+pub use error::{ErrorObject, MissingRequiredClientCapability, ServerBusy, UnsupportedProtocolVersion};
 pub use implementation::{Icon, IconTheme, Implementation};
 pub use input_required::{InputRequest, InputRequests, InputRequiredResult};
 pub use list_tools::ListToolsResult;

@@ -31,14 +31,14 @@ pub trait ResultBody {
 
 /// Members that were written beforehand, and the object for `_meta` if there is one.
 #[derive(Clone, Copy, Debug)]
-pub struct Members<'a> {
+pub struct WrittenBody<'a> {
     /// See [`ResultBody::write_members`].
     pub members: &'a [u8],
     /// See [`ResultBody::meta`].
     pub meta: Option<&'a RawValue>,
 }
 
-impl ResultBody for Members<'_> {
+impl ResultBody for WrittenBody<'_> {
     fn write_members(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         out.extend_from_slice(self.members);
         Ok(())

@@ -151,7 +151,7 @@ impl Server {
 
     /// Whether a request may still be answered.
     pub fn is_running(&self, serving: ServingId) -> bool {
-        self.live.get(key(serving)).is_some_and(|serving| serving.state() == State::Running)
+        self.live.get(serving.key()).is_some_and(|serving| serving.state() == State::Running)
     }
 
     // World in.
@@ -378,7 +378,7 @@ impl Server {
         self.held += size;
         self.subscriptions += usize::from(subscription);
         self.by_id.insert(id, at);
-        self.events.push_back(ServerEvent::Request { serving: serving_id(at), request });
+        self.events.push_back(ServerEvent::Request { serving: ServingId::of(at), request });
     }
 
     /// Whether one more request may be in flight. A stopped one counts until its stop was polled: a peer that cancels
@@ -388,7 +388,7 @@ impl Server {
     }
 
     fn too_many(&mut self, id: RequestId) {
-        self.answer(id, &Answer::busy());
+        self.answer(id, &Answer::busy(self.live.len()));
         self.violation(PeerViolation::TooManyRequests);
     }
 
@@ -420,7 +420,7 @@ impl Server {
             Ended::Stop => {
                 self.forget(at);
                 self.stops += 1;
-                self.events.push_back(ServerEvent::Stopped { serving: serving_id(at), why: why() });
+                self.events.push_back(ServerEvent::Stopped { serving: ServingId::of(at), why: why() });
             }
             Ended::Withdrawn => self.forget(at),
             Ended::No => {}
@@ -467,7 +467,7 @@ impl Server {
         serving: ServingId,
         command: impl FnOnce(&ServerConfig, &mut Serving) -> Result<T, Misuse>,
     ) -> Result<T, Misuse> {
-        self.with_key(key(serving), command)
+        self.with_key(serving.key(), command)
     }
 
     pub(super) fn with_key<T>(
@@ -488,12 +488,4 @@ impl Server {
         }
         Ok(done)
     }
-}
-
-pub(super) fn key(serving: ServingId) -> Key {
-    (serving.index, serving.generation)
-}
-
-fn serving_id((index, generation): Key) -> ServingId {
-    ServingId { index, generation }
 }

@@ -1,32 +1,15 @@
 //! What a server is: identity, capabilities, limits. Checked once, when it is built.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::PROTOCOL_VERSION;
+use crate::config::ConfigError;
 use crate::limits::ServerLimits;
-use crate::model::{CacheScope, Implementation, ServerCapabilities};
+use crate::model::{CacheScope, DiscoverResult, Implementation, RawJson, ServerCapabilities};
 use crate::subscription::Change;
-use crate::wire::write;
-
-/// A configuration that was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{field}: {why}")]
-#[non_exhaustive]
-pub struct ConfigError {
-    /// The field at fault.
-    pub field: &'static str,
-    /// What is wrong with it.
-    pub why: String,
-}
-
-impl ConfigError {
-    /// A refusal that names `field`.
-    pub fn new(field: &'static str, why: impl Into<String>) -> Self {
-        Self { field, why: why.into() }
-    }
-}
 
 /// The unchanging description of a server, shared by all its channels.
 #[derive(Clone, Debug)]
@@ -183,29 +166,15 @@ impl ServerConfigBuilder {
             let name = pair.first().map(ToString::to_string).unwrap_or_default();
             return Err(ConfigError::new("method", alloc::format!("{name} is there twice")));
         }
-        let encode = |field, value: Result<String, serde_json::Error>| {
-            value.map_err(|error| ConfigError::new(field, error.to_string()))
-        };
-        let server_info = encode("info", serde_json::to_string(&self.info))?;
-        let capabilities = encode("capabilities", serde_json::to_string(&self.capabilities))?;
-
+        let unwritable = |error: serde_json::Error| ConfigError::new("info", error.to_string());
+        let server_info = serde_json::to_string(&self.info).map_err(unwritable)?;
+        let meta = BTreeMap::from([("io.modelcontextprotocol/serverInfo", &self.info)]);
+        let mut result = DiscoverResult::new(Vec::from([PROTOCOL_VERSION.into()]), self.capabilities)
+            .with_cache(self.ttl_ms, self.scope);
+        result.instructions = self.instructions;
+        result.meta = Some(RawJson::from_value(&meta).map_err(unwritable)?);
         let mut discover = Vec::new();
-        discover.extend_from_slice(b"{\"resultType\":\"complete\",\"supportedVersions\":[");
-        write::string(&mut discover, PROTOCOL_VERSION);
-        discover.extend_from_slice(b"],\"capabilities\":");
-        discover.extend_from_slice(capabilities.as_bytes());
-        if let Some(text) = &self.instructions {
-            discover.extend_from_slice(b",\"instructions\":");
-            write::string(&mut discover, text);
-        }
-        discover.extend_from_slice(b",\"ttlMs\":");
-        write::int(&mut discover, i64::try_from(self.ttl_ms).unwrap_or(i64::MAX));
-        discover.extend_from_slice(match self.scope {
-            CacheScope::Public => b",\"cacheScope\":\"public\",\"_meta\":{".as_slice(),
-            CacheScope::Private => b",\"cacheScope\":\"private\",\"_meta\":{".as_slice(),
-        });
-        super::body::server_info(&mut discover, &server_info);
-        discover.extend_from_slice(b"}}");
+        result.write(&mut discover);
         Ok(ServerConfig {
             server_info: server_info.into(),
             discover: discover.into(),

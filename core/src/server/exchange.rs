@@ -42,6 +42,7 @@
 
 /// Where a request stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum State {
     /// Accepted; its handler may still do anything.
     Running,
@@ -53,6 +54,7 @@ pub enum State {
 
 /// What can happen to a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Input {
     /// The handler reports progress that is greater than before.
     Progress,
@@ -74,6 +76,7 @@ pub enum Input {
 
 /// What has to be done about it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Effect {
     /// Nothing.
     None,

@@ -27,10 +27,10 @@ mod subscribed;
 mod transmit;
 mod triage;
 
-pub use body::{EncodeError, ErrorReply, Members, ResultBody};
-pub use capability::missing;
+pub use body::{EncodeError, ErrorReply, ResultBody, WrittenBody};
+pub use capability::missing_capabilities;
 pub use channel::{Deadline, Server};
-pub use config::{ConfigError, ServerConfig, ServerConfigBuilder};
+pub use config::{ServerConfig, ServerConfigBuilder};
 pub use request::{Method, Request};
 pub use serving::{Progress, Reported};
 pub use single::Exchange;

@@ -181,7 +181,7 @@ impl Request {
         required: &ClientCapabilities,
     ) -> Result<Option<MissingRequiredClientCapability>, serde_json::Error> {
         let declared = serde_json::from_str(self.client_capabilities())?;
-        Ok(super::missing(&declared, required))
+        Ok(super::missing_capabilities(&declared, required))
     }
 
     /// The raw text of another key of `_meta`, such as `io.modelcontextprotocol/logLevel`.

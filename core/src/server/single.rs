@@ -21,7 +21,7 @@ use crate::violation::PeerViolation;
 use crate::wire::{Envelope, Malformed};
 
 /// The only request of an exchange.
-const THE_ONE: ServingId = ServingId { index: 0, generation: 0 };
+const THE_ONE: ServingId = ServingId::of((0, 0));
 
 /// One request, its answer, and the stream that carries both: an HTTP POST, or a stream of the per-request
 /// memory pipe. The stream's end cancels the request; a posted cancel notification is accepted and does

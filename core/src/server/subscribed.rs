@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use serde::Deserialize;
 
-use super::body::{self, Members};
-use super::channel::{Server, key};
+use super::body::{self, WrittenBody};
+use super::channel::Server;
 use super::config::{Offered, ServerConfig};
 use super::exchange::Input as ExchangeInput;
 use super::listen::{Effect, Input, State, step};
@@ -293,7 +293,7 @@ impl Serving {
         meta.push(b'}');
         let meta = alloc::string::String::from_utf8(meta).unwrap_or_default();
         let meta = serde_json::value::RawValue::from_string(meta).ok();
-        let ended = self.respond(&config.server_info, &Members { members: b"", meta: meta.as_deref() });
+        let ended = self.respond(&config.server_info, &WrittenBody { members: b"", meta: meta.as_deref() });
         debug_assert!(matches!(ended, Ok(Ok(()))));
     }
 }
@@ -310,7 +310,7 @@ impl Server {
     /// # Errors
     /// The request is over, was accepted already, or is not a subscription.
     pub fn acknowledge(&mut self, serving: ServingId, filter: Filter) -> Result<(), Misuse> {
-        let at = key(serving);
+        let at = serving.key();
         let before = self.live.get(at).map_or(0, |serving| serving.size);
         let ended = !self.is_reading();
         self.with(serving, |config, request| {

@@ -7,11 +7,8 @@
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-
-use serde_json::value::RawValue;
 
 use super::body::{self, ErrorReply};
 use super::config::ServerConfig;
@@ -20,9 +17,10 @@ use super::transmit::Status;
 use crate::PROTOCOL_VERSION;
 use crate::code::wire;
 use crate::id::RequestId;
+use crate::model::{RawJson, ServerBusy, UnsupportedProtocolVersion};
 use crate::violation::PeerViolation;
 use crate::wire::params::is_object;
-use crate::wire::{Envelope, Malformed, Message, Params, ParamsError, write};
+use crate::wire::{Envelope, Malformed, Message, Params, ParamsError};
 
 /// What to do with a message.
 pub(super) enum Triage {
@@ -41,7 +39,7 @@ pub(super) enum Triage {
 /// An answer of the engine's own.
 pub(super) enum Answer {
     Discover,
-    Refuse { status: Status, code: i64, message: Cow<'static, str>, data: Option<Box<RawValue>> },
+    Refuse { status: Status, code: i64, message: Cow<'static, str>, data: Option<RawJson> },
 }
 
 impl Answer {
@@ -56,19 +54,19 @@ impl Answer {
         match self {
             Self::Discover => body::whole_result(out, id, &config.discover),
             Self::Refuse { code, message, data, .. } => {
-                body::error(out, Some(id), &ErrorReply { code: *code, message, data: data.as_deref() });
+                let data = data.as_ref().map(RawJson::as_raw);
+                body::error(out, Some(id), &ErrorReply { code: *code, message, data });
             }
         }
     }
 
-    /// The refusal of a request because too much is waiting.
-    pub(super) fn busy() -> Self {
-        let data = r#"{"code":"SERVER_BUSY","retryAfterMs":1000}"#.to_string();
+    /// The refusal of a request because so many are in flight.
+    pub(super) fn busy(in_flight: usize) -> Self {
         Self::Refuse {
             status: Status::Unavailable,
             code: wire::BUSY,
             message: "the server is busy; try again later".into(),
-            data: RawValue::from_string(data).ok(),
+            data: RawJson::from_value(&ServerBusy::behind(in_flight)).ok(),
         }
     }
 }
@@ -133,13 +131,13 @@ fn request(
         return Triage::Answer(id, refuse(Status::BadRequest, wire::INVALID_PARAMS, message));
     };
     if !versioned {
-        return Triage::Answer(id, missing("io.modelcontextprotocol/protocolVersion"));
+        return Triage::Answer(id, lacks_meta("io.modelcontextprotocol/protocolVersion"));
     }
     let declared = |params: &&mut Params<'_>| {
         params.meta.as_ref().is_some_and(|meta| meta.client_capabilities.is_some())
     };
     let Some(params) = params.as_mut().filter(declared) else {
-        return Triage::Answer(id, missing("io.modelcontextprotocol/clientCapabilities"));
+        return Triage::Answer(id, lacks_meta("io.modelcontextprotocol/clientCapabilities"));
     };
     if discover {
         return Triage::Answer(id, Answer::Discover);
@@ -162,11 +160,11 @@ fn request(
     let again = id.clone();
     match Request::copy(line, id, method, params, spare) {
         Some(request) => Triage::Serve(request),
-        None => Triage::Answer(again, missing("io.modelcontextprotocol/clientCapabilities")),
+        None => Triage::Answer(again, lacks_meta("io.modelcontextprotocol/clientCapabilities")),
     }
 }
 
-fn missing(key: &str) -> Answer {
+fn lacks_meta(key: &str) -> Answer {
     let message = alloc::format!("params._meta lacks {key}");
     refuse(Status::BadRequest, wire::INVALID_PARAMS, message)
 }
@@ -185,22 +183,13 @@ fn shown(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-fn supported_data(requested: &str) -> Option<Box<RawValue>> {
-    let mut data = Vec::new();
-    data.extend_from_slice(b"{\"supported\":[");
-    write::string(&mut data, PROTOCOL_VERSION);
-    data.extend_from_slice(b"],\"requested\":");
-    write::string(&mut data, shown(requested));
-    data.push(b'}');
-    RawValue::from_string(alloc::string::String::from_utf8(data).ok()?).ok()
-}
-
 fn unsupported_version(requested: &str) -> Answer {
+    let data = UnsupportedProtocolVersion::new(Vec::from([PROTOCOL_VERSION.into()]), shown(requested));
     Answer::Refuse {
         status: Status::BadRequest,
         code: wire::UNSUPPORTED_VERSION,
         message: alloc::format!("unsupported protocol version; this server speaks {PROTOCOL_VERSION}").into(),
-        data: supported_data(requested),
+        data: RawJson::from_value(&data).ok(),
     }
 }
 

@@ -66,6 +66,7 @@ pub enum Message<'a> {
 
 /// The answer to a request.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Response<'a> {
     /// Absent where the sender could not read the id of what it answers.
     pub id: Option<RequestId>,
@@ -76,6 +77,7 @@ pub struct Response<'a> {
 
 /// What the engine looks at in a result before anything else does.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct ResultHead<'a> {
     /// The result is an object, and the keys below have their specified types.
     pub well_formed: bool,
@@ -89,6 +91,7 @@ pub struct ResultHead<'a> {
 
 /// The error object of a response.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ErrorHead<'a> {
     /// The code.
     pub code: i64,

@@ -23,7 +23,7 @@ impl Bytes<'_> {
 
 /// Small limits, so that they are met often.
 pub(crate) fn limits(bytes: &mut Bytes<'_>) -> Option<AdmissionLimits> {
-    Some(AdmissionLimits { slots: 1 + usize::from(bytes.next()? % 4), queue: usize::from(bytes.next()? % 6) })
+    Some(AdmissionLimits::new(1 + usize::from(bytes.next()? % 4), usize::from(bytes.next()? % 6)))
 }
 
 /// What to do. Tickets are picked by a number that the model's state resolves.
@@ -401,7 +401,7 @@ impl System {
                 };
                 match entered {
                     Err(Busy) => Outcome::Busy,
-                    Ok(Entered { ticket, at_gate }) => {
+                    Ok(Entered { ticket, at_gate, .. }) => {
                         assert!(!self.ids.contains(&ticket), "an id was reused");
                         self.ids.push(ticket);
                         if at_gate { Outcome::AtGate } else { Outcome::Queued }
@@ -507,7 +507,7 @@ impl System {
                 .filter(|(nth, state)| state.is_some_and(|state| fact(*nth, state)))
                 .count()
         };
-        let AdmissionLimits { slots, queue } = model.limits;
+        let AdmissionLimits { slots, queue, .. } = model.limits;
         // 11: never more than the slots, never two in a lane. 8: the queue limit, with what may come on top.
         assert!(count(&|_, state| state.holds_slot()) <= slots);
         for lane in 0..LANES {

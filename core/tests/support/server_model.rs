@@ -307,7 +307,7 @@ impl Model {
                 } else if self.has_room() {
                     self.accept(id, token.as_ref());
                 } else {
-                    let data = json!({"code": "SERVER_BUSY", "retryAfterMs": 1000});
+                    let data = json!({"code": "SERVER_BUSY", "retryAfterMs": 100 + self.in_flight()});
                     let busy = error(Some(id), 1001, Some(data));
                     self.answer(id, (Kind::Response(Status::Unavailable), busy));
                     self.violation(PeerViolation::TooManyRequests);

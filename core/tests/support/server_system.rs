@@ -6,8 +6,8 @@ use sansio_mcp::id::ServingId;
 use sansio_mcp::limits::ServerLimits;
 use sansio_mcp::model::{Implementation, RawJson, ServerCapabilities, ToolsCapability};
 use sansio_mcp::server::{
-    EncodeError, ErrorReply, Exchange, Members, Progress, ResultBody, Server, ServerConfig, ServerEvent,
-    Status,
+    EncodeError, ErrorReply, Exchange, Progress, ResultBody, Server, ServerConfig, ServerEvent, Status,
+    WrittenBody,
 };
 use sansio_mcp::time::{Mono, Now};
 use sansio_mcp::wire::Malformed;
@@ -140,7 +140,7 @@ impl System {
     fn respond(&mut self, nth: usize, how: Answer) -> Seen {
         let serving = self.ids[nth];
         let n = format!("\"n\":{nth}");
-        let members = Members { members: n.as_bytes(), meta: None };
+        let members = WrittenBody { members: n.as_bytes(), meta: None };
         let data = RawJson::from_text("[1]").unwrap();
         let refusal = ErrorReply { code: -32602, message: "no", data: Some(data.as_raw()) };
         let done = match how {

@@ -110,8 +110,8 @@ impl<M: Mode> Call<M> {
             Some(Passed::Start) => {}
             Some(Passed::Busy) => {
                 moved!(info, "busy", &self.request, code = "SERVER_BUSY");
-                let retry = self.hub.lock().retry_after_ms();
-                return Err(crate::server::busy(retry));
+                let refusal = self.hub.lock().refusal();
+                return Err(crate::server::busy(&refusal));
             }
             Some(Passed::Waits) => {
                 if !self.signal.is_stopped() {

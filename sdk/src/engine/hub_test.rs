@@ -79,7 +79,9 @@ impl tracing::Subscriber for Looks {
 /// A subscriber is somebody else's code: one that asks the engine for its facts must not find it locked.
 #[test]
 fn no_subscriber_is_asked_anything_under_the_lock() {
-    let hub = Arc::new(hub(AdmissionLimits { slots: 1, ..AdmissionLimits::default() }));
+    let mut limits = AdmissionLimits::default();
+    limits.slots = 1;
+    let hub = Arc::new(hub(limits));
     let (told, locked) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
     let looks = Looks { hub: Arc::clone(&hub), told: Arc::clone(&told), locked: Arc::clone(&locked) };
     tracing::subscriber::with_default(looks, || {

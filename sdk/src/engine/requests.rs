@@ -5,6 +5,7 @@ use std::sync::Arc;
 use sansio_mcp::admission::{Cancelled, Grant, LaneKey, Passed, State, TicketId};
 use sansio_mcp::id::ServingId;
 use sansio_mcp::misuse::Misuse;
+use sansio_mcp::model::ServerBusy;
 use sansio_mcp::server::{Method, Progress, Reported, Request, ServerEvent, Stopped};
 
 use super::channel::{ChannelId, Entry, Port};
@@ -179,14 +180,13 @@ impl HubState {
     }
 
     fn busy(&mut self, id: ChannelId, serving: ServingId) {
-        let reply = crate::server::busy(self.retry_after_ms());
+        let reply = crate::server::busy(&self.refusal());
         self.respond(id, serving, &reply);
     }
 
-    /// When a refused client may try again: a tenth of a second, and a millisecond for each that waits already,
-    /// so that a long queue is not asked as often as a short one.
-    pub(crate) fn retry_after_ms(&self) -> u64 {
-        100 + self.admission.waiting().min(1_000) as u64
+    /// What a client is told whose request may not even wait.
+    pub(crate) fn refusal(&self) -> ServerBusy {
+        ServerBusy::behind(self.admission.waiting())
     }
 
     fn stopped(&mut self, id: ChannelId, serving: ServingId, why: Stopped) {

@@ -156,8 +156,7 @@ impl<M: Mode, S> Builder<M, S> {
         if let Some(fault) = self.fault {
             return Err(fault);
         }
-        let admission =
-            Admission::new(self.admission).map_err(|error| ConfigError::new("slots", error.to_string()))?;
+        let admission = Admission::new(self.admission)?;
         if self.page == 0 {
             return Err(ConfigError::new("page_size", "is zero: the list would never end"));
         }

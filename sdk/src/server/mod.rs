@@ -50,8 +50,9 @@ pub use output::{NoArguments, Parsed, RawArguments, ToolInput, ToolOutput, Untyp
 pub(crate) use registry::Registry;
 pub(crate) use reply::busy;
 pub use reply::{Answer, Failure, Reply};
+pub use sansio_mcp::config::ConfigError;
 pub use sansio_mcp::model::{CallToolResult, ContentBlock, Icon, ToolAnnotations};
-pub use sansio_mcp::server::{ConfigError, Progress, Request};
+pub use sansio_mcp::server::{Progress, Request};
 pub use spec::{ToolSpec, schema};
 pub use step::Step;
 pub use yielding::{Generator, Yielder, generator};

@@ -1,7 +1,7 @@
 //! What a request is answered with, as layers see it.
 
 use sansio_mcp::code::wire;
-use sansio_mcp::model::{CallToolResult, ListToolsResult, RawJson};
+use sansio_mcp::model::{CallToolResult, ListToolsResult, RawJson, ServerBusy};
 use sansio_mcp::server::{EncodeError, Filter, ResultBody, Status};
 use serde_json::value::RawValue;
 
@@ -92,12 +92,14 @@ impl From<CallToolResult> for Reply {
 }
 
 /// The refusal of a request because too much is waiting (E1, E2).
-pub(crate) fn busy(retry_after_ms: u64) -> Reply {
-    let detail = format!("{{\"code\":\"SERVER_BUSY\",\"retryAfterMs\":{retry_after_ms}}}");
+pub(crate) fn busy(refusal: &ServerBusy) -> Reply {
     Reply::Error(Failure {
         code: wire::BUSY,
-        message: format!("the server is busy; try again in {retry_after_ms} ms"),
-        data: RawJson::from_text(detail).ok(),
+        message: format!(
+            "the server is busy; try again in {} ms",
+            refusal.retry_after_ms.unwrap_or_default()
+        ),
+        data: RawJson::from_value(refusal).ok(),
         status: Status::Unavailable,
     })
 }
