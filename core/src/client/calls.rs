@@ -103,7 +103,7 @@ impl Client {
         self.calls.get(key(call)).map(|call| &*call.spec.method)
     }
 
-    /// What a call is addressed to within its method: the tool.
+    /// What a call is addressed to within its method: the tool, prompt or resource.
     pub fn target(&self, call: CallId) -> Option<&str> {
         self.calls.get(key(call)).and_then(|call| call.spec.target())
     }

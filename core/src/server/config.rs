@@ -132,9 +132,7 @@ impl ServerConfigBuilder {
                 return Err(ConfigError::new("method", alloc::format!("{method} is the engine's own")));
             }
         }
-        if self.capabilities.tools.is_some() {
-            methods.extend(["tools/call".into(), "tools/list".into()]);
-        }
+        methods.extend(super::method::offered(&self.capabilities).map(Into::into));
         methods.sort_unstable();
         if let Some(pair) = methods.windows(2).find(|pair| pair.first() == pair.last()) {
             let name = pair.first().map(ToString::to_string).unwrap_or_default();
