@@ -3,6 +3,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use crate::model::SubscriptionFilter;
+
 /// Something that a subscription tells of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
@@ -100,17 +102,18 @@ pub(crate) struct Interest {
 }
 
 impl Interest {
-    pub(crate) fn new(
-        tools: bool,
-        prompts: bool,
-        resources: bool,
-        uris: impl Iterator<Item = Box<str>>,
-    ) -> Self {
-        let mut named: Vec<(Box<str>, bool)> = uris.map(|uri| (uri, false)).collect();
+    pub(crate) fn of(filter: &SubscriptionFilter) -> Self {
+        let uris = filter.resource_subscriptions.iter().flatten();
+        let mut named: Vec<(Box<str>, bool)> = uris.map(|uri| (uri.as_str().into(), false)).collect();
         named.sort_unstable();
         named.dedup();
+        let yes = |wanted: Option<bool>| wanted == Some(true);
         Self {
-            kinds: [tools, prompts, resources],
+            kinds: [
+                yes(filter.tools_list_changed),
+                yes(filter.prompts_list_changed),
+                yes(filter.resources_list_changed),
+            ],
             waiting_kinds: [false; FIRST_URI as usize],
             resources: named,
             waiting: 0,
@@ -196,7 +199,9 @@ mod tests {
     use super::*;
 
     fn interest() -> Interest {
-        Interest::new(true, false, true, ["b", "a", "b", "a/1"].into_iter().map(Into::into))
+        let uris = ["b", "a", "b", "a/1"].map(Into::into).to_vec();
+        let filter = SubscriptionFilter::default().with_tools_list_changed(true);
+        Interest::of(&filter.with_resources_list_changed(true).with_resource_subscriptions(uris))
     }
 
     #[test]

@@ -34,7 +34,7 @@ fn updated(id: i64, uri: &str) -> Value {
 /// A client with an acknowledged subscription to the list of tools and the resource `a`.
 fn listening() -> (Client, sansio_mcp::id::CallId) {
     let mut client = client();
-    let call = client.listen(START, ListenSpec::new().tools().resource("a")).unwrap();
+    let call = client.listen(START, &ListenSpec::new().tools().resource("a")).unwrap();
     client.sends();
     client.hears(&acknowledged(1));
     client.events();
@@ -46,7 +46,7 @@ const BREACH: ClientEvent = ClientEvent::Violation(PeerViolation::NotSubscribed)
 #[test]
 fn a_subscription_sends_its_filter_and_tells_the_acknowledgement_then_changes() {
     let mut client = client();
-    let call = client.listen(START, ListenSpec::new().tools().resource("a").resource("b\"")).unwrap();
+    let call = client.listen(START, &ListenSpec::new().tools().resource("a").resource("b\"")).unwrap();
     let sent = client.sends();
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0]["method"], "subscriptions/listen");
@@ -73,7 +73,7 @@ fn a_subscription_sends_its_filter_and_tells_the_acknowledgement_then_changes() 
 #[test]
 fn edge_55_nothing_counts_before_the_acknowledgement_and_nothing_that_was_not_asked_for() {
     let mut client = client();
-    client.listen(START, ListenSpec::new().tools().resource("a")).unwrap();
+    client.listen(START, &ListenSpec::new().tools().resource("a")).unwrap();
     client.hears(&acknowledged(1));
     assert_eq!(client.events(), [BREACH], "it was not even sent");
     client.sends();
@@ -145,7 +145,7 @@ fn edge_57_graceful_end_cancel_and_loss_are_three_outcomes() {
 #[test]
 fn a_subscription_has_a_deadline_for_its_acknowledgement_and_none_after_it() {
     let mut client = client();
-    let call = client.listen(START, ListenSpec::new().tools()).unwrap();
+    let call = client.listen(START, &ListenSpec::new().tools()).unwrap();
     client.sends();
     client.handle_timeout(at(59_999));
     assert_eq!(client.events(), []);
@@ -163,8 +163,8 @@ fn a_subscription_has_a_deadline_for_its_acknowledgement_and_none_after_it() {
 #[test]
 fn on_streams_of_their_own_subscriptions_hear_only_what_comes_on_their_stream() {
     let mut client = client_of(Routing::PerRequest, Abandon::CloseStream);
-    let one = client.listen(START, ListenSpec::new().tools()).unwrap();
-    let two = client.listen(START, ListenSpec::new().tools()).unwrap();
+    let one = client.listen(START, &ListenSpec::new().tools()).unwrap();
+    let two = client.listen(START, &ListenSpec::new().tools()).unwrap();
     let (first, second) = (client.next_stream().unwrap().0, client.next_stream().unwrap().0);
     let say = |client: &mut Client, stream, message: &Value| {
         let mut message = message.clone();

@@ -107,7 +107,7 @@ impl Client {
         self.calls.get(call.key()).map(|call| &*call.spec.method)
     }
 
-    /// What a call is addressed to within its method: the tool.
+    /// What a call is addressed to within its method: the tool, prompt or resource.
     pub fn target(&self, call: CallId) -> Option<&str> {
         self.calls.get(call.key()).and_then(|call| call.spec.target())
     }

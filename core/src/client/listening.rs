@@ -2,7 +2,6 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::time::Duration;
 
 use serde::Deserialize;
@@ -14,10 +13,10 @@ use super::event::{ClientEvent, StreamId};
 use super::listen::{Effect, Input, State, step};
 use super::spec::{CallSpec, Refused};
 use crate::id::{CallId, RequestId};
+use crate::model::SubscriptionFilter;
 use crate::subscription::{Change, Interest};
 use crate::time::Now;
 use crate::violation::PeerViolation;
-use crate::wire::write;
 
 /// How long a server may take to acknowledge a subscription unless told otherwise.
 const ACKNOWLEDGED_WITHIN: Duration = Duration::from_mins(1);
@@ -25,10 +24,7 @@ const ACKNOWLEDGED_WITHIN: Duration = Duration::from_mins(1);
 /// What a subscription asks for (basic/patterns/subscriptions, "Notification Filter").
 #[derive(Clone, Debug, Default)]
 pub struct ListenSpec {
-    tools: bool,
-    prompts: bool,
-    resources: bool,
-    uris: Vec<Box<str>>,
+    filter: SubscriptionFilter,
     within: Option<Duration>,
 }
 
@@ -41,28 +37,28 @@ impl ListenSpec {
     /// Changes of the list of tools.
     #[must_use]
     pub fn tools(mut self) -> Self {
-        self.tools = true;
+        self.filter.tools_list_changed = Some(true);
         self
     }
 
     /// Changes of the list of prompts.
     #[must_use]
     pub fn prompts(mut self) -> Self {
-        self.prompts = true;
+        self.filter.prompts_list_changed = Some(true);
         self
     }
 
     /// Changes of the list of resources.
     #[must_use]
     pub fn resources(mut self) -> Self {
-        self.resources = true;
+        self.filter.resources_list_changed = Some(true);
         self
     }
 
     /// Updates of the resource of this URI.
     #[must_use]
-    pub fn resource(mut self, uri: impl Into<Box<str>>) -> Self {
-        self.uris.push(uri.into());
+    pub fn resource(mut self, uri: impl Into<String>) -> Self {
+        self.filter.resource_subscriptions.get_or_insert_default().push(uri.into());
         self
     }
 
@@ -72,34 +68,6 @@ impl ListenSpec {
     pub fn acknowledged_within(mut self, within: Option<Duration>) -> Self {
         self.within = within;
         self
-    }
-
-    /// The filter as JSON.
-    fn filter(&self) -> Vec<u8> {
-        let mut out = Vec::from([b'{']);
-        let kinds = [
-            (self.tools, "\"toolsListChanged\":true,"),
-            (self.prompts, "\"promptsListChanged\":true,"),
-            (self.resources, "\"resourcesListChanged\":true,"),
-        ];
-        for (_, member) in kinds.iter().filter(|(asked, _)| *asked) {
-            out.extend_from_slice(member.as_bytes());
-        }
-        if !self.uris.is_empty() {
-            out.extend_from_slice(b"\"resourceSubscriptions\":[");
-            for (n, uri) in self.uris.iter().enumerate() {
-                if n > 0 {
-                    out.push(b',');
-                }
-                write::string(&mut out, uri);
-            }
-            out.extend_from_slice(b"],");
-        }
-        if out.last() == Some(&b',') {
-            out.pop();
-        }
-        out.push(b'}');
-        out
     }
 }
 
@@ -175,10 +143,9 @@ impl Client {
     ///
     /// # Errors
     /// A limit is reached or the channel has ended; nothing was sent.
-    pub fn listen(&mut self, now: Now, spec: ListenSpec) -> Result<CallId, Refused> {
-        let call = CallSpec::listen(&spec.filter()).total_timeout(spec.within);
-        let ListenSpec { tools, prompts, resources, uris, .. } = spec;
-        let interest = Interest::new(tools, prompts, resources, uris.into_iter());
+    pub fn listen(&mut self, now: Now, spec: &ListenSpec) -> Result<CallId, Refused> {
+        let call = CallSpec::listen(&spec.filter).total_timeout(spec.within);
+        let interest = Interest::of(&spec.filter);
         self.begin(now, call, Some(Box::new(Listening { state: State::AwaitingAck, interest })))
     }
 

@@ -21,34 +21,7 @@ pub struct ServerConfig {
     /// Methods that reach the application, sorted.
     methods: Vec<Box<str>>,
     pub(super) limits: ServerLimits,
-    pub(super) offered: Offered,
-}
-
-/// What subscriptions can be told of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "four capabilities, independent of each other")]
-pub(super) struct Offered {
-    pub(super) tools_changes: bool,
-    pub(super) prompts_changes: bool,
-    pub(super) resources_changes: bool,
-    pub(super) resource_updates: bool,
-}
-
-impl Offered {
-    fn by(capabilities: &ServerCapabilities) -> Self {
-        let yes = |flag: Option<bool>| flag == Some(true);
-        let resources = capabilities.resources.as_ref();
-        Self {
-            tools_changes: capabilities.tools.as_ref().is_some_and(|tools| yes(tools.list_changed)),
-            prompts_changes: capabilities.prompts.as_ref().is_some_and(|prompts| yes(prompts.list_changed)),
-            resources_changes: resources.is_some_and(|resources| yes(resources.list_changed)),
-            resource_updates: resources.is_some_and(|resources| yes(resources.subscribe)),
-        }
-    }
-
-    fn any(self) -> bool {
-        self.tools_changes || self.prompts_changes || self.resources_changes || self.resource_updates
-    }
+    pub(super) capabilities: ServerCapabilities,
 }
 
 /// Builds a [`ServerConfig`].
@@ -80,12 +53,7 @@ impl ServerConfig {
 
     /// Whether subscriptions can be told of this: its capability says so.
     pub fn tells_of(&self, change: Change<'_>) -> bool {
-        match change {
-            Change::Tools => self.offered.tools_changes,
-            Change::Prompts => self.offered.prompts_changes,
-            Change::Resources => self.offered.resources_changes,
-            Change::Resource(_) => self.offered.resource_updates,
-        }
+        tells_of(&self.capabilities, change)
     }
 
     /// Whether requests of this method reach the application.
@@ -154,13 +122,7 @@ impl ServerConfigBuilder {
                 return Err(ConfigError::new("method", alloc::format!("{method} is the engine's own")));
             }
         }
-        if self.capabilities.tools.is_some() {
-            methods.extend(["tools/call".into(), "tools/list".into()]);
-        }
-        let offered = Offered::by(&self.capabilities);
-        if offered.any() {
-            methods.push("subscriptions/listen".into());
-        }
+        methods.extend(super::method::offered(&self.capabilities).map(Into::into));
         methods.sort_unstable();
         if let Some(pair) = methods.windows(2).find(|pair| pair.first() == pair.last()) {
             let name = pair.first().map(ToString::to_string).unwrap_or_default();
@@ -169,7 +131,7 @@ impl ServerConfigBuilder {
         let unwritable = |error: serde_json::Error| ConfigError::new("info", error.to_string());
         let server_info = serde_json::to_string(&self.info).map_err(unwritable)?;
         let meta = BTreeMap::from([("io.modelcontextprotocol/serverInfo", &self.info)]);
-        let mut result = DiscoverResult::new(Vec::from([PROTOCOL_VERSION.into()]), self.capabilities)
+        let mut result = DiscoverResult::new(Vec::from([PROTOCOL_VERSION.into()]), self.capabilities.clone())
             .with_cache(self.ttl_ms, self.scope);
         result.instructions = self.instructions;
         result.meta = Some(RawJson::from_value(&meta).map_err(unwritable)?);
@@ -180,7 +142,19 @@ impl ServerConfigBuilder {
             discover: discover.into(),
             methods,
             limits,
-            offered,
+            capabilities: self.capabilities,
         })
     }
+}
+
+/// Whether a server with these capabilities tells of this.
+pub(super) fn tells_of(capabilities: &ServerCapabilities, change: Change<'_>) -> bool {
+    let resources = capabilities.resources.as_ref();
+    let told = match change {
+        Change::Tools => capabilities.tools.as_ref().and_then(|tools| tools.list_changed),
+        Change::Prompts => capabilities.prompts.as_ref().and_then(|prompts| prompts.list_changed),
+        Change::Resources => resources.and_then(|resources| resources.list_changed),
+        Change::Resource(_) => resources.and_then(|resources| resources.subscribe),
+    };
+    told == Some(true)
 }

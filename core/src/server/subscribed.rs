@@ -1,22 +1,19 @@
 //! A request that is a subscription, and the channel's view of all of them.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
-
-use serde::Deserialize;
 
 use super::body::{self, WrittenBody};
 use super::channel::Server;
-use super::config::{Offered, ServerConfig};
+use super::config::ServerConfig;
 use super::exchange::Input as ExchangeInput;
 use super::listen::{Effect, Input, State, step};
-use super::request::{Method, Request};
 use super::serving::Serving;
 use super::single::Exchange;
 use super::transmit::Kind;
 use crate::id::ServingId;
 use crate::limits::MAX_UNSENT_BYTES;
 use crate::misuse::Misuse;
+use crate::model::SubscriptionFilter;
 use crate::slab::Key;
 use crate::subscription::{Change, Interest, Topic};
 use crate::wire::write;
@@ -29,99 +26,13 @@ const FIRST_TOPIC: u32 = 2;
 /// does better to look at everything again.
 const MAX_WAITING: usize = 1024;
 
-/// What a client asks to be told of (basic/patterns/subscriptions, "Notification Filter").
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Filter {
-    /// Changes of the list of tools.
-    pub tools: bool,
-    /// Changes of the list of prompts.
-    pub prompts: bool,
-    /// Changes of the list of resources.
-    pub resources: bool,
-    /// Updates of the resources of these URIs.
-    pub uris: Vec<Box<str>>,
-}
-
-impl Filter {
-    /// What a `subscriptions/listen` request asks for; `None` for any other request.
-    pub fn of(request: &Request) -> Option<Self> {
-        // Its form was checked before the request was handed on.
-        (*request.method() == Method::SubscriptionsListen).then(|| asked(request.line())).flatten()
-    }
-
-    /// What of it a server with these capabilities tells of.
-    fn offered(self, offered: Offered) -> Self {
-        Self {
-            tools: self.tools && offered.tools_changes,
-            prompts: self.prompts && offered.prompts_changes,
-            resources: self.resources && offered.resources_changes,
-            uris: if offered.resource_updates { self.uris } else { Vec::new() },
-        }
-    }
-
-    fn write(&self, out: &mut Vec<u8>) {
-        out.push(b'{');
-        let start = out.len();
-        for (asked, name) in [
-            (self.tools, "\"toolsListChanged\":true,"),
-            (self.prompts, "\"promptsListChanged\":true,"),
-            (self.resources, "\"resourcesListChanged\":true,"),
-        ] {
-            if asked {
-                out.extend_from_slice(name.as_bytes());
-            }
-        }
-        if !self.uris.is_empty() {
-            out.extend_from_slice(b"\"resourceSubscriptions\":[");
-            for uri in &self.uris {
-                write::string(out, uri);
-                out.push(b',');
-            }
-            out.pop();
-            out.extend_from_slice(b"],");
-        }
-        if out.len() > start {
-            out.pop();
-        }
-        out.push(b'}');
-    }
-}
-
-/// The filter in the params of a message.
-pub(super) fn asked(line: &str) -> Option<Filter> {
-    #[derive(Deserialize)]
-    struct Whole {
-        params: Params,
-    }
-    #[derive(Deserialize)]
-    struct Params {
-        notifications: Asked,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Asked {
-        tools_list_changed: Option<bool>,
-        prompts_list_changed: Option<bool>,
-        resources_list_changed: Option<bool>,
-        resource_subscriptions: Option<Vec<Box<str>>>,
-    }
-    let Whole { params: Params { notifications } } = serde_json::from_str(line).ok()?;
-    Some(Filter {
-        tools: notifications.tools_list_changed.unwrap_or(false),
-        prompts: notifications.prompts_list_changed.unwrap_or(false),
-        resources: notifications.resources_list_changed.unwrap_or(false),
-        uris: notifications.resource_subscriptions.unwrap_or_default(),
-    })
-}
-
 /// What hangs on a request that is a subscription.
 #[derive(Debug)]
 pub(super) struct Subscribed {
     state: State,
     interest: Interest,
     /// The acknowledgement, while it waits to be sent.
-    unsent_acknowledgement: Option<Filter>,
+    unsent_acknowledgement: Option<SubscriptionFilter>,
 }
 
 impl Subscribed {
@@ -157,12 +68,11 @@ impl Serving {
     }
 
     /// Accepts a subscription, for this much.
-    pub(super) fn acknowledge(&mut self, filter: Filter) -> Result<(), Misuse> {
+    pub(super) fn acknowledge(&mut self, filter: SubscriptionFilter) -> Result<(), Misuse> {
         let subscribed = self.subscribed.as_mut().ok_or(Misuse::NotASubscription)?;
         match subscribed.apply(Input::Accept) {
             Effect::Acknowledge => {
-                let Filter { tools, prompts, resources, .. } = filter;
-                subscribed.interest = Interest::new(tools, prompts, resources, filter.uris.iter().cloned());
+                subscribed.interest = Interest::of(&filter);
                 self.size += subscribed.interest.size();
                 self.push_acknowledgement(filter);
                 Ok(())
@@ -176,7 +86,7 @@ impl Serving {
         }
     }
 
-    fn push_acknowledgement(&mut self, filter: Filter) {
+    fn push_acknowledgement(&mut self, filter: SubscriptionFilter) {
         let id = &self.id;
         self.outbox.push_marked(Kind::Notification, ACKNOWLEDGEMENT, |out| {
             body::subscription(out, "notifications/subscriptions/acknowledged", id);
@@ -305,16 +215,17 @@ impl Server {
     }
 
     /// Accepts a subscription: what it asks for and the server's capabilities have in common is acknowledged. To grant
-    /// less, take it out of the [`Filter::of`] the request.
+    /// less, take it out of the request's own
+    /// [`subscription_filter`](super::Request::subscription_filter).
     ///
     /// # Errors
     /// The request is over, was accepted already, or is not a subscription.
-    pub fn acknowledge(&mut self, serving: ServingId, filter: Filter) -> Result<(), Misuse> {
+    pub fn acknowledge(&mut self, serving: ServingId, filter: SubscriptionFilter) -> Result<(), Misuse> {
         let at = serving.key();
         let before = self.live.get(at).map_or(0, |serving| serving.size);
         let ended = !self.is_reading();
         self.with(serving, |config, request| {
-            request.acknowledge(filter.offered(config.offered))?;
+            request.acknowledge(filter.honoured(&config.capabilities))?;
             if ended {
                 // The peer will say nothing more, not even that it has heard enough.
                 request.close_subscription(config);
@@ -383,9 +294,9 @@ impl Exchange {
     ///
     /// # Errors
     /// The request is over, was accepted already, or is not a subscription.
-    pub fn acknowledge(&mut self, filter: Filter) -> Result<(), Misuse> {
-        let offered = self.config().offered;
-        self.serving_mut()?.acknowledge(filter.offered(offered))
+    pub fn acknowledge(&mut self, filter: SubscriptionFilter) -> Result<(), Misuse> {
+        let config = self.config();
+        self.serving_mut()?.acknowledge(filter.honoured(&config.capabilities))
     }
 
     /// As [`Server::publish`].

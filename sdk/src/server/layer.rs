@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use sansio_mcp::code::wire;
-use sansio_mcp::server::{Filter, Method};
+use sansio_mcp::server::Method;
 
 use super::context::Context;
 use super::exit::Exit;
@@ -65,7 +65,7 @@ fn handle<M: Mode>(registry: &Registry<M>, call: Arc<Call<M>>) -> M::Future<Repl
             }
         }
         Method::SubscriptionsListen => {
-            M::ready(Reply::Answer(Answer::Subscribed(Filter::of(request).unwrap_or_default())))
+            M::ready(Reply::Answer(Answer::Subscribed(request.subscription_filter().unwrap_or_default())))
         }
         other => M::ready(Reply::error(wire::METHOD_NOT_FOUND, format!("unknown method: {}", other.name()))),
     }

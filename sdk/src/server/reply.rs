@@ -1,8 +1,8 @@
 //! What a request is answered with, as layers see it.
 
 use sansio_mcp::code::wire;
-use sansio_mcp::model::{CallToolResult, ListToolsResult, RawJson, ServerBusy};
-use sansio_mcp::server::{EncodeError, Filter, ResultBody, Status};
+use sansio_mcp::model::{CallToolResult, ListToolsResult, RawJson, ServerBusy, SubscriptionFilter};
+use sansio_mcp::server::{EncodeError, ResultBody, Status};
 use serde_json::value::RawValue;
 
 /// The answer to a request, on its way to the client through the layers.
@@ -25,7 +25,7 @@ pub enum Answer {
     Tools(ListToolsResult),
     /// Of subscriptions/listen: what is granted of what was asked for. It is acknowledged, not answered; the answer
     /// comes when the subscription ends.
-    Subscribed(Filter),
+    Subscribed(SubscriptionFilter),
 }
 
 /// A JSON-RPC error to answer with.
