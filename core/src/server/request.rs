@@ -35,6 +35,16 @@ impl Method {
         }
     }
 
+    /// Whether its result may be a question, so that its requests may carry answers and state (basic/patterns/mrtr,
+    /// "Supported Requests"). `None` for methods of extensions, which give such names to whatever they like.
+    pub fn takes_input(&self) -> Option<bool> {
+        match self {
+            Self::ToolsCall => Some(true),
+            Self::ToolsList => Some(false),
+            Self::Other(_) => None,
+        }
+    }
+
     /// The name on the wire.
     pub fn name(&self) -> &str {
         match self {

@@ -3,7 +3,9 @@
 //! 1. A revision that is named and not ours: -32022, whatever the method (basic/versioning).
 //! 2. A method we do not have: -32601; `initialize` is refused as a request for another revision.
 //! 3. `_meta` without version or capabilities, params of the wrong form: -32602 (basic/index, "`_meta`").
-//! 4. What the method itself requires of its params: -32602.
+//! 4. State for a method that never asks, which nobody here can have sealed, or answers that are not an object: -32602
+//!    (basic/patterns/mrtr).
+//! 5. What the method itself requires of its params: -32602.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -15,6 +17,7 @@ use serde_json::value::RawValue;
 
 use super::body::{self, ErrorReply};
 use super::config::ServerConfig;
+use super::continuation::STATE_REFUSED;
 use super::request::{Method, Request};
 use super::transmit::Status;
 use crate::PROTOCOL_VERSION;
@@ -141,10 +144,14 @@ fn request(
     let Some(params) = params.as_mut().filter(declared) else {
         return Triage::Answer(id, missing("io.modelcontextprotocol/clientCapabilities"));
     };
+    let method = Method::of(method);
+    let takes_input = if discover { Some(false) } else { method.takes_input() };
+    if let Some(refusal) = input(takes_input, params) {
+        return Triage::Answer(id, refusal);
+    }
     if discover {
         return Triage::Answer(id, Answer::Discover);
     }
-    let method = Method::of(method);
     if method == Method::ToolsCall {
         if params.name.is_none() {
             let message = "tools/call needs params.name, a string";
@@ -159,6 +166,20 @@ fn request(
     match Request::copy(line, id, method, params, spare) {
         Some(request) => Triage::Serve(request),
         None => Triage::Answer(again, missing("io.modelcontextprotocol/clientCapabilities")),
+    }
+}
+
+/// What is wrong with the answers and the state that a request brings along, without opening the state.
+fn input(takes_input: Option<bool>, params: &Params<'_>) -> Option<Answer> {
+    match takes_input {
+        Some(true) if params.input_responses.is_some_and(|responses| !is_object(responses)) => {
+            Some(refuse(Status::Ok, wire::INVALID_PARAMS, "params.inputResponses is not an object"))
+        }
+        Some(false) if params.request_state.is_some() => {
+            let reply = STATE_REFUSED;
+            Some(refuse(Status::Ok, reply.code, reply.message))
+        }
+        Some(_) | None => None,
     }
 }
 
