@@ -22,6 +22,9 @@ pub enum Method {
     ToolsList,
     /// `tools/call` (server/tools, "Calling Tools").
     ToolsCall,
+    /// `subscriptions/listen` (basic/patterns/subscriptions): answered with
+    /// [`acknowledge`](super::Server::acknowledge) or an error.
+    SubscriptionsListen,
     /// A method that was added with [`method`](super::ServerConfigBuilder::method).
     Other(Box<str>),
 }
@@ -31,6 +34,7 @@ impl Method {
         match name {
             "tools/list" => Self::ToolsList,
             "tools/call" => Self::ToolsCall,
+            "subscriptions/listen" => Self::SubscriptionsListen,
             other => Self::Other(other.into()),
         }
     }
@@ -50,6 +54,7 @@ impl Method {
         match self {
             Self::ToolsList => "tools/list",
             Self::ToolsCall => "tools/call",
+            Self::SubscriptionsListen => "subscriptions/listen",
             Self::Other(name) => name,
         }
     }
@@ -210,6 +215,11 @@ impl Request {
             params: T,
         }
         serde_json::from_str::<Whole<T>>(&self.line).map(|whole| whole.params)
+    }
+
+    /// The message.
+    pub(super) fn line(&self) -> &str {
+        &self.line
     }
 
     /// Bytes held.
