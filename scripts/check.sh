@@ -32,6 +32,7 @@ step_test() {
 # Every feature alone, none, and all.
 step_features() {
     cargo check -p sansio-mcp --no-default-features
+    cargo check -p sansio-mcp --no-default-features --features seal
     cargo check -p sansio-mcp-sdk --no-default-features
     cargo check -p sansio-mcp-sdk --no-default-features --features schemars
     cargo check -p sansio-mcp-sdk --no-default-features --features blocking

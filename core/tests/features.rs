@@ -74,7 +74,7 @@ fn a_method_is_there_if_its_capability_is() {
 #[test]
 fn three_methods_may_ask() {
     let asking = [Method::ToolsCall, Method::PromptsGet, Method::ResourcesRead];
-    assert!(asking.iter().all(Method::may_ask));
+    assert!(asking.iter().all(|method| method.takes_input() == Some(true)));
     let others = [
         Method::ToolsList,
         Method::PromptsList,
@@ -83,7 +83,7 @@ fn three_methods_may_ask() {
         Method::Complete,
         Method::Other("x/y".into()),
     ];
-    assert!(!others.iter().any(Method::may_ask));
+    assert!(others.iter().all(|method| method.takes_input() != Some(true)));
 }
 
 #[test]

@@ -90,9 +90,13 @@ fn changes(capabilities: &ServerCapabilities) -> bool {
 
 impl Method {
     /// Whether it may be answered with a question, and its requests carry `inputResponses` and `requestState`
-    /// (basic/patterns/mrtr, "Supported Requests").
-    pub fn may_ask(&self) -> bool {
-        may_ask(self.name())
+    /// (basic/patterns/mrtr, "Supported Requests"). `None` for methods of extensions, which give such names to
+    /// whatever they like.
+    pub fn takes_input(&self) -> Option<bool> {
+        match self {
+            Self::Other(_) => None,
+            known => Some(may_ask(known.name())),
+        }
     }
 }
 

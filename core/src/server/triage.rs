@@ -4,7 +4,9 @@
 //! 2. A method we do not have: -32601; `initialize` is refused as a request for another revision.
 //! 3. `_meta` without version or capabilities or with an unknown log level, params of the wrong form: -32602
 //!    (basic/index, "`_meta`").
-//! 4. What the method itself requires of its params: -32602.
+//! 4. State for a method that never asks, which nobody here can have sealed, or answers that are not an object: -32602
+//!    (basic/patterns/mrtr).
+//! 5. What the method itself requires of its params: -32602.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -13,6 +15,7 @@ use alloc::vec::Vec;
 
 use super::body::{self, ErrorReply};
 use super::config::ServerConfig;
+use super::continuation::STATE_REFUSED;
 use super::method::Method;
 use super::needs::{lacking, wrong_level};
 use super::request::Request;
@@ -22,6 +25,7 @@ use crate::code::wire;
 use crate::id::RequestId;
 use crate::model::{RawJson, ServerBusy, UnsupportedProtocolVersion};
 use crate::violation::PeerViolation;
+use crate::wire::params::is_object;
 use crate::wire::{Envelope, Malformed, Message, Params, ParamsError};
 
 /// What to do with a message.
@@ -144,10 +148,14 @@ fn request(
     if let Some(refusal) = params.meta.as_ref().and_then(wrong_level) {
         return Triage::Answer(id, refusal);
     }
+    let method = Method::of(method);
+    let takes_input = if discover { Some(false) } else { method.takes_input() };
+    if let Some(refusal) = input(takes_input, params) {
+        return Triage::Answer(id, refusal);
+    }
     if discover {
         return Triage::Answer(id, Answer::Discover);
     }
-    let method = Method::of(method);
     if let Some(refusal) = lacking(&method, params, line) {
         return Triage::Answer(id, refusal);
     }
@@ -155,6 +163,20 @@ fn request(
     match Request::copy(line, id, method, params, spare) {
         Some(request) => Triage::Serve(request),
         None => Triage::Answer(again, lacks_meta("io.modelcontextprotocol/clientCapabilities")),
+    }
+}
+
+/// What is wrong with the answers and the state that a request brings along, without opening the state.
+fn input(takes_input: Option<bool>, params: &Params<'_>) -> Option<Answer> {
+    match takes_input {
+        Some(true) if params.input_responses.is_some_and(|responses| !is_object(responses)) => {
+            Some(refuse(Status::Ok, wire::INVALID_PARAMS, "params.inputResponses is not an object"))
+        }
+        Some(false) if params.request_state.is_some() => {
+            let reply = STATE_REFUSED;
+            Some(refuse(Status::Ok, reply.code, reply.message))
+        }
+        Some(_) | None => None,
     }
 }
 

@@ -191,3 +191,7 @@ impl<'a> Cursor<'a> {
         RawJson::from_text(text).ok().filter(|json| json.get().len() == text.len()).ok_or(DecodeError::Form)
     }
 }
+
+#[cfg(test)]
+#[path = "layout_test.rs"]
+mod layout_test;

@@ -72,6 +72,7 @@
 //! how keys are changed while states are out. A key made at start ([`SealKey::random`]) serves one process: its states
 //! do not survive a restart.
 
+#[cfg(feature = "seal")]
 mod base64url;
 mod bound;
 mod canonical;
@@ -92,4 +93,5 @@ pub use layout::{DecodeError, Record};
 pub use ring::{KeyRing, SealKey};
 pub use rounds::{Continuation, Questions, RoundsExceeded, question_digest, questions};
 pub use sealer::{Entropy, NoEntropy, OpenError, SealError, Sealer};
+pub(super) use state::STATE_REFUSED;
 pub use state::{Reason, StateRefused, open_state, seal_state};

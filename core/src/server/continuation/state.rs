@@ -95,8 +95,12 @@ pub struct StateRefused {
 
 const MESSAGE: &str = "the request state is not valid here; make the call anew without it";
 
+/// The one answer to every refused state, -32602 (on HTTP with status 200).
+pub(in crate::server) const STATE_REFUSED: ErrorReply<'static> =
+    ErrorReply { code: wire::INVALID_PARAMS, message: MESSAGE, data: None };
+
 impl StateRefused {
-    pub(in crate::server) const fn new(reason: Reason) -> Self {
+    const fn new(reason: Reason) -> Self {
         Self { reason }
     }
 
@@ -107,7 +111,7 @@ impl StateRefused {
 
     /// The one answer to every refused state, -32602 (on HTTP with status 200).
     pub const fn reply(self) -> ErrorReply<'static> {
-        ErrorReply { code: wire::INVALID_PARAMS, message: MESSAGE, data: None }
+        STATE_REFUSED
     }
 }
 
