@@ -34,7 +34,7 @@ use channel::Published;
 
 use crate::clock::Clock;
 use crate::mode::Mode;
-use crate::server::Server;
+use crate::server::{ConfigError, Server};
 
 /// How long what nobody waits for any more may take.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,23 @@ pub(crate) struct Bounds {
     pub(crate) closing: Duration,
     /// Everything, from the shutdown on.
     pub(crate) total: Duration,
+}
+
+impl Bounds {
+    /// # Errors
+    /// Names the bound that is zero.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        if self.cleanup.is_zero() || self.closing.is_zero() {
+            return Err(ConfigError::new(
+                "cleanup_bounds",
+                "are zero: no clean-up would ever get to its end",
+            ));
+        }
+        if self.total.is_zero() {
+            return Err(ConfigError::new("closing_bound", "is zero: nothing would be waited for"));
+        }
+        Ok(())
+    }
 }
 
 impl Default for Bounds {

@@ -7,11 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::Stream;
-use sansio_mcp::admission::{Admission, AdmissionLimits};
+use sansio_mcp::admission::{Admission, AdmissionLimits, ConfigError as AdmissionError};
 use sansio_mcp::limits::ServerLimits;
-use sansio_mcp::model::{
-    CacheScope, Implementation, OutputSchema, RawJson, ServerCapabilities, Tool, ToolsCapability,
-};
+use sansio_mcp::model::{CacheScope, Implementation, RawJson, ServerCapabilities, Tool, ToolsCapability};
 use sansio_mcp::server::ServerConfig;
 
 use super::context::Context;
@@ -120,7 +118,8 @@ impl<M: Mode, S> Builder<M, S> {
         self
     }
 
-    /// How long a clean-up may take: in general (default 5 s), and while shutting down (default 1.5 s).
+    /// How long a clean-up may take: in general (default 5 s), and while shutting down (default 1.5 s). Neither may be
+    /// zero: clean-up would be registered and never run.
     pub fn cleanup_bounds(mut self, general: Duration, closing: Duration) -> Self {
         self.bounds.cleanup = general;
         self.bounds.closing = closing;
@@ -157,13 +156,15 @@ impl<M: Mode, S> Builder<M, S> {
             return Err(fault);
         }
         let admission = Admission::new(self.admission)?;
+        self.bounds.check()?;
         if self.page == 0 {
             return Err(ConfigError::new("page_size", "is zero: the list would never end"));
         }
         let mut by_name = BTreeMap::new();
         for (place, tool) in self.listed.iter().enumerate() {
             if by_name.insert(tool.name.clone(), place).is_some() {
-                return Err(ConfigError::new("tool.name", format!("{:?} is there twice", tool.name)));
+                let why = format!("{:?} is there twice: names tell tools apart", tool.name);
+                return Err(ConfigError::new("tool.name", why));
             }
         }
         let mut capabilities = ServerCapabilities::default();
@@ -207,10 +208,10 @@ impl<M: Mode, S> Builder<M, S> {
         &mut self,
         spec: &mut ToolSpec,
         input: Option<RawJson>,
-        output: Option<OutputSchema>,
+        output: Option<RawJson>,
         handler: impl FnOnce(Common<S>) -> Box<M::Tool>,
     ) {
-        match spec.tool(input, output.map(|output| output.as_json().clone())) {
+        match spec.tool(input, output) {
             Ok(tool) => {
                 let (lane, requires) = (std::mem::take(&mut spec.lane), spec.requires.take());
                 self.listed.push(tool);

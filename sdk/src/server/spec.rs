@@ -77,10 +77,40 @@ impl ToolSpec {
         self
     }
 
-    /// Hints about its behaviour.
+    /// Hints about its behaviour, in place of those given before.
     #[must_use]
     pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
         self.annotations = Some(annotations);
+        self
+    }
+
+    /// A hint: it changes nothing. Without this a client has to assume that it does.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.annotations.get_or_insert_default().read_only_hint = Some(true);
+        self
+    }
+
+    /// A hint: whether it may destroy rather than only add. Without this a client has to assume that it may.
+    #[must_use]
+    pub fn destructive(mut self, destructive: bool) -> Self {
+        self.annotations.get_or_insert_default().destructive_hint = Some(destructive);
+        self
+    }
+
+    /// A hint: a second call with the same arguments changes nothing more. Without this a client has to assume
+    /// that it does.
+    #[must_use]
+    pub fn idempotent(mut self) -> Self {
+        self.annotations.get_or_insert_default().idempotent_hint = Some(true);
+        self
+    }
+
+    /// A hint: whether it deals with things outside the server's control, such as the web. Without this a
+    /// client has to assume that it does.
+    #[must_use]
+    pub fn open_world(mut self, open: bool) -> Self {
+        self.annotations.get_or_insert_default().open_world_hint = Some(open);
         self
     }
 
@@ -155,9 +185,18 @@ impl ToolSpec {
         }
         let at_fault =
             |field, why: &dyn std::fmt::Display| ConfigError::new(field, format!("of {name:?}: {why}"));
-        let input =
-            self.input.take().or(input).ok_or_else(|| at_fault("tool.input_schema", &"is missing"))?;
-        let input = InputSchema::new(input).map_err(|error| at_fault("tool.input_schema", &error))?;
+        let missing =
+            "is missing: the type of its arguments has none, so ToolSpec::input_schema must give it";
+        let by_hand = self.input.is_some();
+        let input = self.input.take().or(input).ok_or_else(|| at_fault("tool.input_schema", &missing))?;
+        let input = InputSchema::new(input).map_err(|error| {
+            if by_hand {
+                return at_fault("tool.input_schema", &error);
+            }
+            let way_out = "that of its arguments' type is not; make that type a field of a struct, or write \
+                           the schema by hand with ToolSpec::input_schema";
+            at_fault("tool.input_schema", &format_args!("{error}: {way_out}"))
+        })?;
         let mut tool = Tool::new(name.clone(), input);
         if let Some(output) = self.output.take().or(output) {
             let output = OutputSchema::new(output).map_err(|error| at_fault("tool.output_schema", &error))?;
