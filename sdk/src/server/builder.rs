@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::Stream;
-use sansio_mcp::admission::{Admission, AdmissionLimits, ConfigError as AdmissionError};
+use sansio_mcp::admission::{Admission, AdmissionLimits};
 use sansio_mcp::limits::ServerLimits;
 use sansio_mcp::model::{CacheScope, Implementation, RawJson, ServerCapabilities, Tool, ToolsCapability};
 use sansio_mcp::server::ServerConfig;
