@@ -38,6 +38,8 @@ pub struct Client {
     violations: Waiting,
     pub(super) clock: Mono,
     closed: bool,
+    /// Which of the configured revisions new calls are made under.
+    pub(super) revision: u8,
 }
 
 /// One logical call.
@@ -83,6 +85,7 @@ impl Client {
             violations: Waiting::default(),
             clock: Mono::ZERO,
             closed: false,
+            revision: 0,
         }
     }
 
@@ -236,7 +239,7 @@ impl Client {
             spec,
             retry: None,
             attempt: None,
-            revision: 0,
+            revision: self.revision,
             deadlines,
             last_progress: None,
             waiting: 0,

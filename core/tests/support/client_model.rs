@@ -132,6 +132,8 @@ pub(crate) struct Model {
     /// What the system is told the time is: sometimes an earlier one.
     pub(crate) told: u64,
     pub(crate) closed: bool,
+    /// New calls are made under the older revision.
+    pub(crate) older: bool,
     pub(crate) last: (Command, Seen),
 }
 
@@ -148,6 +150,7 @@ impl Model {
             clock: 0,
             told: 0,
             closed: false,
+            older: false,
             last: (Command::Nothing, Seen::Nothing),
         }
     }

@@ -70,7 +70,7 @@ impl Model {
             id: 0,
             round: 0,
             corrected: false,
-            older: false,
+            older: self.older,
             state: false,
             answers: None,
             last: None,
@@ -275,6 +275,9 @@ impl Model {
 
     fn replied(&mut self, nth: usize, reply: Reply) {
         let call = &mut self.calls[nth];
+        if call.corrected && !matches!(reply, Reply::Version { .. }) {
+            self.older = call.older;
+        }
         let bad = |rule| Event::BadPeer(nth, rule);
         let ends = match reply {
             Reply::Complete { .. } => Some(Event::Finished(nth, "COMPLETE")),
