@@ -18,7 +18,7 @@ use core::ptr::null_mut;
 use sansio_mcp::admission::{Admission, AdmissionLimits, ChannelKey};
 use sansio_mcp::client::{CallSpec, Client, ClientConfig, StreamId};
 use sansio_mcp::model::{ClientCapabilities, Implementation, RawMembers, ServerCapabilities};
-use sansio_mcp::server::{WrittenBody, Server, ServerConfig, ServerEvent};
+use sansio_mcp::server::{Server, ServerConfig, ServerEvent, WrittenBody};
 use sansio_mcp::time::Now;
 
 /// One call from end to end; the bytes of its answer, or zero where something is missing.
