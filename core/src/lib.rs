@@ -139,6 +139,7 @@ pub mod misuse;
 pub mod model;
 pub mod server;
 mod slab;
+pub mod subscription;
 #[cfg(test)]
 mod table_test;
 pub mod time;

@@ -1,7 +1,7 @@
 //! A channel that all requests share.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -10,8 +10,9 @@ use super::config::ServerConfig;
 use super::exchange::{Input, State};
 use super::outbox::Outbox;
 use super::own::OwnAnswers;
-use super::request::Request;
+use super::request::{Method, Request};
 use super::serving::{Ended, Progress, Reported, Serving};
+use super::subscribed::Subscribed;
 use super::transmit::{Status, Transmit};
 use super::triage::{Answer, Triage, triage};
 use super::{ServerEvent, Stopped};
@@ -61,6 +62,9 @@ pub struct Server {
     violations: Waiting,
     /// Unsent bytes of all that is live.
     pub(super) unsent: usize,
+    /// Subscriptions in `live`; those that were acknowledged.
+    pub(super) subscriptions: usize,
+    pub(super) listening: BTreeSet<Key>,
     /// Bytes that the requests of all that is live hold.
     held: usize,
     pub(super) spare: Vec<Outbox>,
@@ -93,6 +97,8 @@ impl Server {
             stops: 0,
             violations: Waiting::default(),
             unsent: 0,
+            subscriptions: 0,
+            listening: BTreeSet::new(),
             held: 0,
             spare: Vec::new(),
             spare_requests: Vec::new(),
@@ -201,6 +207,7 @@ impl Server {
         if self.input == Reading::Open {
             self.input = Reading::Ended;
             self.grace = Some(self.clock + self.config.limits.half_close_grace);
+            self.end_subscriptions();
         }
     }
 
@@ -233,6 +240,17 @@ impl Server {
         self.with(serving, |_, request| request.progress(report))
     }
 
+    /// Sends a notification for a running request, behind what is queued for it: a line of its log
+    /// (`notifications/message`, if the request asked for a level), or one of an extension. `params` are the members
+    /// of its params, separated by commas, without the braces. Returns false if it was dropped because
+    /// [`MAX_UNSENT_BYTES`](crate::limits::MAX_UNSENT_BYTES) wait to be sent for this request already.
+    ///
+    /// # Errors
+    /// The request is over.
+    pub fn notify(&mut self, serving: ServingId, method: &str, params: &[u8]) -> Result<bool, Misuse> {
+        self.with(serving, |_, request| request.notify(method, params))
+    }
+
     /// Answers a request with a result.
     ///
     /// # Errors
@@ -242,7 +260,10 @@ impl Server {
         serving: ServingId,
         result: &(impl ResultBody + ?Sized),
     ) -> Result<Result<(), EncodeError>, Misuse> {
-        self.with(serving, |config, request| request.respond(&config.server_info, result))
+        self.with(serving, |config, request| {
+            request.not_a_subscription()?;
+            request.respond(&config.server_info, result)
+        })
     }
 
     /// Answers a request with an error.
@@ -323,6 +344,16 @@ impl Server {
 
     // Below: how.
 
+    /// The peer may say more.
+    pub(super) fn is_reading(&self) -> bool {
+        self.input == Reading::Open
+    }
+
+    /// A request holds more bytes than before.
+    pub(super) fn grow(&mut self, bytes: usize) {
+        self.held += bytes;
+    }
+
     fn tick(&mut self, now: Now) {
         self.clock = self.clock.max(now.mono);
     }
@@ -334,14 +365,18 @@ impl Server {
         }
         let id = request.wire_id().clone();
         let size = request.held();
+        let subscription = *request.method() == Method::SubscriptionsListen;
         let fits = self.held == 0 || self.held + size <= self.config.limits.in_flight_bytes;
-        if !self.has_room() || !fits {
+        if !self.has_room() || !fits || subscription && self.subscriptions >= self.config.limits.subscriptions
+        {
             return self.too_many(id);
         }
         let outbox = self.spare.pop().unwrap_or_default();
-        let serving = Serving::new(id.clone(), request.progress_token().cloned(), size, outbox);
+        let mut serving = Serving::new(id.clone(), request.progress_token().cloned(), size, outbox);
+        serving.subscribed = subscription.then(|| Box::new(Subscribed::new()));
         let Some(at) = self.live.insert(serving) else { return self.too_many(id) };
         self.held += size;
+        self.subscriptions += usize::from(subscription);
         self.by_id.insert(id, at);
         self.events.push_back(ServerEvent::Request { serving: ServingId::of(at), request });
     }
@@ -375,8 +410,12 @@ impl Server {
             return;
         };
         let before = serving.unsent();
-        let ended = serving.end(input);
-        self.unsent -= before - serving.unsent();
+        let ended = serving.end(input, &self.config);
+        self.unsent = self.unsent + serving.unsent() - before;
+        let answered = serving.has_output() && !core::mem::replace(&mut serving.listed, true);
+        if answered {
+            self.ready.push_back(at);
+        }
         match ended {
             Ended::Stop => {
                 self.forget(at);
@@ -392,6 +431,10 @@ impl Server {
         if let Some(serving) = self.live.remove(at) {
             self.by_id.remove(serving.id());
             self.held -= serving.size;
+            if serving.is_subscription() {
+                self.subscriptions -= 1;
+                self.listening.remove(&at);
+            }
             if self.spare.len() < SPARE_OUTBOXES {
                 self.spare.push(serving.into_outbox());
             }
@@ -419,12 +462,19 @@ impl Server {
     }
 
     /// Gives a command to a request and notes what it has to send.
-    fn with<T>(
+    pub(super) fn with<T>(
         &mut self,
         serving: ServingId,
         command: impl FnOnce(&ServerConfig, &mut Serving) -> Result<T, Misuse>,
     ) -> Result<T, Misuse> {
-        let at = serving.key();
+        self.with_key(serving.key(), command)
+    }
+
+    pub(super) fn with_key<T>(
+        &mut self,
+        at: Key,
+        command: impl FnOnce(&ServerConfig, &mut Serving) -> Result<T, Misuse>,
+    ) -> Result<T, Misuse> {
         let request = self.live.get_mut(at).ok_or(Misuse::Over)?;
         let before = request.unsent();
         let done = command(&self.config, request)?;

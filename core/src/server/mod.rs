@@ -15,12 +15,15 @@ mod body;
 mod capability;
 mod channel;
 mod config;
+pub mod continuation;
 pub mod exchange;
+pub mod listen;
 mod outbox;
 mod own;
 mod request;
 mod serving;
 mod single;
+mod subscribed;
 mod transmit;
 mod triage;
 
@@ -31,6 +34,7 @@ pub use config::{ServerConfig, ServerConfigBuilder};
 pub use request::{Method, Request};
 pub use serving::{Progress, Reported};
 pub use single::Exchange;
+pub use subscribed::Filter;
 pub use transmit::{Kind, Status, Transmit};
 
 use alloc::boxed::Box;
