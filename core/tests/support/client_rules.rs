@@ -9,7 +9,7 @@ use crate::client_model::{At, Attempt, Binding, Call, Command, Event, MS, Model,
 use crate::client_ops::{JUNK, Message, NEWER, OLDER, Reply, STATE, WireId};
 
 impl Model {
-    pub(crate) fn run(&mut self, command: &Command) -> Seen {
+    pub(crate) fn obey(&mut self, command: &Command) -> Seen {
         match command {
             Command::Call(spec) => self.call(*spec),
             Command::Ready => self.ready(),
