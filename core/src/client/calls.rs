@@ -40,6 +40,8 @@ pub struct Client {
     violations: Waiting,
     pub(super) clock: Mono,
     closed: bool,
+    /// Which of the configured revisions new calls are made under.
+    pub(super) revision: u8,
 }
 
 /// One logical call.
@@ -87,6 +89,7 @@ impl Client {
             violations: Waiting::default(),
             clock: Mono::ZERO,
             closed: false,
+            revision: 0,
         }
     }
 
@@ -252,7 +255,7 @@ impl Client {
             spec,
             retry: None,
             attempt: None,
-            revision: 0,
+            revision: self.revision,
             deadlines,
             last_progress: None,
             waiting: 0,

@@ -41,6 +41,7 @@ impl Client {
                 return violation.into_iter().for_each(|violation| self.violation(violation));
             }
         };
+        self.learn(at, &response.outcome);
         match response.outcome {
             Ok(result) => self.result(at, line, &result),
             Err(error) => self.error(at, &error),
@@ -106,6 +107,17 @@ impl Client {
             self.events.push_back(ClientEvent::InputRequired { call: CallId::of(at), round, questions });
         }
         self.settle();
+    }
+
+    /// A corrected attempt that is answered, and not with another refusal of its revision, has found the one to go on with.
+    fn learn(&mut self, at: Key, outcome: &Result<ResultHead<'_>, ErrorHead<'_>>) {
+        let refused = matches!(outcome, Err(error) if error.code == wire::UNSUPPORTED_VERSION);
+        if let Some(call) = self.calls.get(at)
+            && matches!(call.state, State::InFlight(count) if count.corrected)
+            && !refused
+        {
+            self.revision = call.revision;
+        }
     }
 
     fn error(&mut self, at: Key, error: &ErrorHead<'_>) {

@@ -28,6 +28,7 @@
 
 /// Where a subscription stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum State {
     /// The server has not acknowledged it.
     AwaitingAck,
@@ -39,6 +40,7 @@ pub enum State {
 
 /// What can happen to a subscription.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Input {
     /// The acknowledgement.
     Acknowledged,
@@ -52,6 +54,7 @@ pub enum Input {
 
 /// What has to be done about it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Effect {
     /// Nothing.
     None,

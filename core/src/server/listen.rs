@@ -44,6 +44,7 @@
 
 /// Where a subscription stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum State {
     /// Not accepted yet.
     Opening,
@@ -55,6 +56,7 @@ pub enum State {
 
 /// What can happen to a subscription.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Input {
     /// The application accepts it.
     Accept,
@@ -76,6 +78,7 @@ pub enum Input {
 
 /// What has to be done about it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Effect {
     /// Nothing.
     None,

@@ -5,6 +5,7 @@ use sansio_mcp::violation::PeerViolation;
 use serde_json::{Value, json};
 
 use crate::bytes::Bytes;
+use crate::frame::Operation;
 
 /// What to do. Requests are picked by a number that the model's state resolves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,12 +24,8 @@ pub(crate) enum Op {
     Poll,
 }
 
-impl Op {
-    /// How many bytes an operation takes.
-    pub(crate) const BYTES: usize = 3;
-
-    /// `None` when the bytes are used up.
-    pub(crate) fn from_bytes(bytes: &mut Bytes<'_>) -> Option<Self> {
+impl Operation for Op {
+    fn from_bytes(bytes: &mut Bytes<'_>) -> Option<Self> {
         let (kind, pick, more) = (bytes.next()?, bytes.next()?, bytes.next()?);
         // More polls than there are events, or stops wait behind violations and nothing new is accepted.
         Some(match kind {

@@ -4,7 +4,7 @@
 use std::task::Waker;
 use std::time::Duration;
 
-use sansio_mcp::admission::AdmissionLimits;
+use sansio_mcp::admission::{AdmissionLimits, DEFAULT_QUEUE};
 use sansio_mcp::model::{Implementation, ServerCapabilities, ToolsCapability};
 
 use super::*;
@@ -79,9 +79,7 @@ impl tracing::Subscriber for Looks {
 /// A subscriber is somebody else's code: one that asks the engine for its facts must not find it locked.
 #[test]
 fn no_subscriber_is_asked_anything_under_the_lock() {
-    let mut limits = AdmissionLimits::default();
-    limits.slots = 1;
-    let hub = Arc::new(hub(limits));
+    let hub = Arc::new(hub(AdmissionLimits::new(1, DEFAULT_QUEUE)));
     let (told, locked) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
     let looks = Looks { hub: Arc::clone(&hub), told: Arc::clone(&told), locked: Arc::clone(&locked) };
     tracing::subscriber::with_default(looks, || {
