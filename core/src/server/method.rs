@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use crate::model::ServerCapabilities;
 
 macro_rules! methods {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $capability:ident;)*) => {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal $(, $capability:ident)?;)*) => {
         /// The methods whose requests reach the application.
         #[derive(Clone, PartialEq, Eq, Debug)]
         #[non_exhaustive]
@@ -32,10 +32,10 @@ macro_rules! methods {
             }
         }
 
-        /// The methods that a server with these capabilities has. A client that calls another learns that there is no
+        /// The methods that a server has by one of these capabilities. A client that calls another learns that there is no
         /// such method (schema, "`MethodNotFoundError`").
         pub(super) fn offered(capabilities: &ServerCapabilities) -> impl Iterator<Item = &'static str> {
-            [$(($name, capabilities.$capability.is_some()),)*]
+            [$($(($name, capabilities.$capability.is_some()),)?)*]
                 .into_iter()
                 .filter_map(|(name, offered)| offered.then_some(name))
         }
@@ -59,6 +59,9 @@ methods! {
     ResourcesRead = "resources/read", resources;
     /// `completion/complete` (server/utilities/completion, "Requesting Completions").
     Complete = "completion/complete", completions;
+    /// `subscriptions/listen` (basic/patterns/subscriptions): answered with
+    /// [`acknowledge`](super::Server::acknowledge) or an error. A server has it if there is anything to listen for.
+    SubscriptionsListen = "subscriptions/listen";
 }
 
 impl Method {

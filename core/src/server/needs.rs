@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use serde::Deserialize;
 
 use super::method::Method;
+use super::subscribed::asked;
 use super::transmit::Status;
 use super::triage::{Answer, refuse};
 use crate::code::wire;
@@ -44,11 +45,15 @@ pub(super) fn lacking(method: &Method, params: &Params<'_>, line: &str) -> Optio
         }
         Method::ResourcesRead if params.uri.is_none() => missing("resources/read needs params.uri, a string"),
         Method::Complete => completion(line),
+        Method::SubscriptionsListen if asked(line).is_none() => {
+            missing("subscriptions/listen needs params.notifications, a filter")
+        }
         Method::ToolsList
         | Method::PromptsList
         | Method::ResourcesList
         | Method::ResourceTemplatesList
         | Method::ResourcesRead
+        | Method::SubscriptionsListen
         | Method::Other(_) => None,
     }
 }

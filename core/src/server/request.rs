@@ -200,6 +200,11 @@ impl Request {
         serde_json::from_str::<Whole<T>>(&self.line).map(|whole| whole.params)
     }
 
+    /// The message.
+    pub(super) fn line(&self) -> &str {
+        &self.line
+    }
+
     /// Bytes held.
     pub fn size(&self) -> usize {
         self.line.len() + size_of::<Self>()
