@@ -34,7 +34,7 @@ macro_rules! methods {
             }
         }
 
-        /// The methods that a server with these capabilities has. A client that calls another learns that there is no
+        /// The methods that a server has by one of these capabilities. A client that calls another learns that there is no
         /// such method (schema, "`MethodNotFoundError`").
         pub(super) fn offered(capabilities: &ServerCapabilities) -> impl Iterator<Item = &'static str> {
             [$(($name, $offered(capabilities)),)*]
