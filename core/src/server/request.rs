@@ -44,7 +44,7 @@ impl Method {
     pub fn takes_input(&self) -> Option<bool> {
         match self {
             Self::ToolsCall => Some(true),
-            Self::ToolsList => Some(false),
+            Self::ToolsList | Self::SubscriptionsListen => Some(false),
             Self::Other(_) => None,
         }
     }
