@@ -9,7 +9,7 @@ use sansio_mcp::misuse::Misuse;
 use sansio_mcp::server::{EncodeError, ErrorReply, Exchange, Request, Server, ServerEvent};
 
 use super::signal::Signal;
-use crate::server::Reply;
+use crate::server::{Body, Reply};
 
 /// A channel's place; never mistaken for a later channel's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,9 +72,10 @@ impl Port {
     ) -> Result<Option<EncodeError>, Misuse> {
         match reply {
             Reply::Answer(answer) => {
+                let body = Body::new(answer);
                 let done = match self {
-                    Self::Shared(server) => server.respond(serving, answer),
-                    Self::Single(exchange) => exchange.respond(answer),
+                    Self::Shared(server) => server.respond(serving, &body),
+                    Self::Single(exchange) => exchange.respond(&body),
                 };
                 done.map(Result::err)
             }
