@@ -110,7 +110,8 @@ fn the_end_of_a_client_that_never_reads_ends_its_channel() {
     let (reader, writer) = theirs.split();
     let pump = lab.spawn(pump(engine.connect(), reader, writer, clock, 1 << 20));
     lab.run(async {
-        let requests = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no/such\"}\n".repeat(1000);
+        let request = |id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"no/such\"}}\n");
+        let requests: String = (0..1000).map(request).collect();
         let mut written = 0;
         while written < requests.len() {
             let wrote =

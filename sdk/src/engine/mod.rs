@@ -5,6 +5,7 @@ mod channel;
 mod connection;
 mod driver;
 mod hub;
+mod publish;
 mod requests;
 mod signal;
 mod values;
@@ -25,6 +26,11 @@ pub(crate) use signal::Outstanding;
 pub(crate) use work::Work;
 #[cfg(feature = "blocking")]
 pub(crate) use work::contained;
+
+use sansio_mcp::misuse::Misuse;
+use sansio_mcp::subscription::Change;
+
+use channel::Published;
 
 use crate::clock::Clock;
 use crate::mode::Mode;
@@ -70,7 +76,7 @@ impl Default for Bounds {
 
 /// Owns admission for all channels of a process. Cheap to clone.
 pub struct Engine {
-    hub: Arc<Hub>,
+    pub(crate) hub: Arc<Hub>,
 }
 
 impl Engine {
@@ -98,6 +104,31 @@ impl Engine {
     pub fn shutdown(&self) {
         let now = self.hub.now();
         self.hub.lock().shut_down(now);
+    }
+
+    /// Something has changed: every subscription that asked for it is told, on every channel. Several changes of the
+    /// same thing that a subscriber has not read yet are one to it.
+    ///
+    /// # Errors
+    /// The server has not declared that it tells of this; nobody could have asked for it.
+    pub fn publish(&self, change: Change<'_>) -> Result<(), Misuse> {
+        if !self.hub.config.tells_of(change) {
+            return Err(Misuse::NotOffered);
+        }
+        self.hub.publish(&Published::One(change));
+        Ok(())
+    }
+
+    /// As [`publish`](Self::publish), for every resource that was asked for and whose URI `matches`.
+    ///
+    /// # Errors
+    /// The server has not declared that resources can be subscribed to.
+    pub fn publish_resources(&self, matches: &dyn Fn(&str) -> bool) -> Result<(), Misuse> {
+        if !self.hub.config.tells_of(Change::Resource("")) {
+            return Err(Misuse::NotOffered);
+        }
+        self.hub.publish(&Published::Matching(matches));
+        Ok(())
     }
 
     /// What it is doing.

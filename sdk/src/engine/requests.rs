@@ -131,6 +131,7 @@ impl HubState {
 
     /// Does what the events of a channel ask for.
     pub(super) fn settle(&mut self, id: ChannelId) {
+        self.count_subscriptions(id);
         while let Some(event) = self.channel(id).and_then(|channel| channel.port.poll_event()) {
             match event {
                 ServerEvent::Request { serving, request } => self.request(id, serving, request),
@@ -148,7 +149,11 @@ impl HubState {
             self.respond(id, serving, &Reply::dropped());
             return;
         }
-        let tracked = *request.method() != Method::ToolsList;
+        if *request.method() == Method::SubscriptionsListen && self.subscriptions > self.max_subscriptions {
+            self.notes.push(Note::Busy(request));
+            return self.busy(id, serving);
+        }
+        let tracked = !matches!(request.method(), Method::ToolsList | Method::SubscriptionsListen);
         let (ticket, open) = if tracked {
             if let Ok(entered) = self.admission.enter(id.key()) {
                 (Some(entered.ticket), entered.at_gate)

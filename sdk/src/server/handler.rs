@@ -5,6 +5,7 @@ use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use futures_core::Stream;
 use sansio_mcp::admission::LaneKey;
@@ -109,6 +110,10 @@ fn end<T: ToolOutput>(result: Result<T, Exit>, rules: &Rules) -> Reply {
     }
 }
 
+/// Steps in a row that a stream may give before others get their turn: one that never waits must not keep the
+/// driver from everything else, the cancellation of its own request included.
+const TURN: u32 = 64;
+
 /// Progress goes out, notes go to the log, the final item is the response; nothing after it is polled.
 async fn follow<T: ToolOutput, S, M: Mode>(
     stream: impl Stream<Item = Step<T>>,
@@ -116,8 +121,23 @@ async fn follow<T: ToolOutput, S, M: Mode>(
     rules: &Rules,
 ) -> Reply {
     let mut stream = pin!(stream);
+    let mut left = TURN;
     loop {
-        match poll_fn(|cx| stream.as_mut().poll_next(cx)).await {
+        let next = poll_fn(|cx| {
+            // The work looks at the signal once nothing goes on here: the stream is dropped between two steps.
+            if context.is_cancelled() {
+                return Poll::Pending;
+            }
+            if left == 0 {
+                left = TURN;
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            let polled = stream.as_mut().poll_next(cx);
+            left = if polled.is_ready() { left - 1 } else { TURN };
+            polled
+        });
+        match next.await {
             Some(Step::Percent { percent, message }) => {
                 if !context.wants_progress() {
                     continue;

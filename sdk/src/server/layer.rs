@@ -4,13 +4,13 @@ use std::future::Future;
 use std::sync::Arc;
 
 use sansio_mcp::code::wire;
-use sansio_mcp::server::Method;
+use sansio_mcp::server::{Filter, Method};
 
 use super::context::Context;
 use super::exit::Exit;
 use super::handler::{RunTool, Running};
 use super::registry::Registry;
-use super::reply::Reply;
+use super::reply::{Answer, Reply};
 use crate::engine::Call;
 use crate::mode::{Local, Mode, Shared};
 
@@ -63,6 +63,9 @@ fn handle<M: Mode>(registry: &Registry<M>, call: Arc<Call<M>>) -> M::Future<Repl
                 let name: String = request.name().unwrap_or_default().chars().take(128).collect();
                 M::ready(Reply::error(wire::INVALID_PARAMS, format!("Unknown tool: {name}")))
             }
+        }
+        Method::SubscriptionsListen => {
+            M::ready(Reply::Answer(Answer::Subscribed(Filter::of(request).unwrap_or_default())))
         }
         other => M::ready(Reply::error(wire::METHOD_NOT_FOUND, format!("unknown method: {}", other.name()))),
     }

@@ -31,6 +31,7 @@ mod registry;
 mod reply;
 mod spec;
 mod step;
+mod yielding;
 
 use std::sync::Arc;
 
@@ -55,7 +56,8 @@ pub use reply::{Answer, Failure, Reply};
 pub use sansio_mcp::model::{CallToolResult, ContentBlock, Icon, ToolAnnotations};
 pub use sansio_mcp::server::{ConfigError, Progress, Request};
 pub use spec::{ToolSpec, schema};
-pub use step::{Generator, Step, Yielder, generator};
+pub use step::Step;
+pub use yielding::{Generator, Yielder, generator};
 
 use crate::engine::Bounds;
 use crate::mode::{Local, Mode, Shared};
