@@ -23,6 +23,7 @@ pub(crate) struct Checks {
 impl Checks {
     /// # Errors
     /// A schema that is none, of a dialect that is not known, or that refers to something outside itself.
+    #[cfg_attr(not(feature = "validate"), allow(clippy::unnecessary_wraps))]
     pub(crate) fn new(tool: &Tool) -> Result<Self, ConfigError> {
         Ok(Self {
             structured: tool.output_schema.is_some(),
