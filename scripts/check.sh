@@ -39,7 +39,9 @@ step_features() {
     cargo check -p sansio-mcp-sdk --no-default-features --features schemars
     cargo check -p sansio-mcp-sdk --no-default-features --features blocking
     cargo check -p sansio-mcp-stdio --no-default-features
+    cargo check -p sansio-mcp-sdk --no-default-features --features validate
     cargo check --workspace --all-features --all-targets
+    cargo test -p sansio-mcp-tests --features validate --test validate
 }
 
 step_docs() {

@@ -10,7 +10,7 @@ use sansio_mcp::server::{EncodeError, ErrorReply, Exchange, Request, Server, Ser
 use sansio_mcp::subscription::Change;
 
 use super::signal::Signal;
-use crate::server::{Answer, Reply};
+use crate::server::{Answer, Body, Reply};
 
 /// A channel's place; never mistaken for a later channel's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,9 +89,10 @@ impl Port {
                 done.map(|()| None)
             }
             Reply::Answer(answer) => {
+                let body = Body::new(answer);
                 let done = match self {
-                    Self::Shared(server) => server.respond(serving, answer),
-                    Self::Single(exchange) => exchange.respond(answer),
+                    Self::Shared(server) => server.respond(serving, &body),
+                    Self::Single(exchange) => exchange.respond(&body),
                 };
                 done.map(Result::err)
             }

@@ -12,6 +12,7 @@ use sansio_mcp::limits::ServerLimits;
 use sansio_mcp::model::{CacheScope, Implementation, RawJson, ServerCapabilities, Tool, ToolsCapability};
 use sansio_mcp::server::ServerConfig;
 
+use super::check::Checks;
 use super::context::Context;
 use super::exit::Exit;
 #[cfg(feature = "blocking")]
@@ -211,13 +212,14 @@ impl<M: Mode, S> Builder<M, S> {
         output: Option<RawJson>,
         handler: impl FnOnce(Common<S>) -> Box<M::Tool>,
     ) {
-        match spec.tool(input, output) {
-            Ok(tool) => {
+        let checked = spec.tool(input, output).and_then(|tool| Ok((Checks::new(&tool)?, tool)));
+        match checked {
+            Ok((checks, tool)) => {
                 let (lane, requires) = (std::mem::take(&mut spec.lane), spec.requires.take());
                 self.listed.push(tool);
                 self.handlers.push(handler(Common {
                     state: Arc::clone(&self.state),
-                    rules: Arc::new(Rules { lane, requires }),
+                    rules: Arc::new(Rules { lane, requires, checks }),
                 }));
             }
             Err(fault) => {

@@ -14,6 +14,7 @@ use sansio_mcp::model::{CallToolResult, ClientCapabilities, RawJson};
 use sansio_mcp::server::{Progress, Request, Status};
 
 use super::Failure;
+use super::check::{Checks, brief};
 use super::context::{Context, Report};
 use super::exit::Exit;
 use super::layer::{ContextHook, Entered};
@@ -41,10 +42,11 @@ pub(crate) struct Common<S> {
     pub(crate) rules: Arc<Rules>,
 }
 
-/// Which calls of a tool exclude each other, and what they need of their client.
+/// Which calls of a tool exclude each other, what they need of their client, and what they must fit.
 pub(crate) struct Rules {
     pub(crate) lane: Lane,
     pub(crate) requires: Option<ClientCapabilities>,
+    pub(crate) checks: Checks,
 }
 
 impl<S> Clone for Common<S> {
@@ -72,8 +74,11 @@ async fn begin<A: ToolInput, S, M: Mode>(
             None => LaneKey::tool(name),
         }),
     };
+    // The type first: what it says of a mistake is clearer.
     let input = A::parse(arguments)
-        .map_err(|why| CallToolResult::error(format!("the arguments do not fit the tool's schema: {why}")))?;
+        .and_then(|input| common.rules.checks.arguments(arguments).map(|()| input))
+        .map_err(|why| format!("the arguments do not fit the tool's schema: {}", brief(why)))
+        .map_err(CallToolResult::error)?;
     call.pass(lane).await?;
     if let Some(hook) = hook {
         hook.prepare(Entered(Arc::clone(&call))).await.map_err(Exit::into_reply)?;
@@ -98,9 +103,9 @@ fn check_capabilities(request: &Request, required: &ClientCapabilities) -> Resul
     Err(Reply::Error(failure))
 }
 
-fn end<T: ToolOutput>(result: Result<T, Exit>) -> Reply {
+fn end<T: ToolOutput>(result: Result<T, Exit>, rules: &Rules) -> Reply {
     match result.and_then(ToolOutput::into_result) {
-        Ok(result) => result.into(),
+        Ok(result) => rules.checks.result(result),
         Err(exit) => exit.into_reply(),
     }
 }
@@ -113,6 +118,7 @@ const TURN: u32 = 64;
 async fn follow<T: ToolOutput, S, M: Mode>(
     stream: impl Stream<Item = Step<T>>,
     context: Context<S, M>,
+    rules: &Rules,
 ) -> Reply {
     let mut stream = pin!(stream);
     let mut left = TURN;
@@ -151,7 +157,7 @@ async fn follow<T: ToolOutput, S, M: Mode>(
                 context.report(&report);
             }
             Some(Step::Note(note)) => tracing::debug!(note, "a handler's note"),
-            Some(Step::Done(result)) => return end(result),
+            Some(Step::Done(result)) => return end(result, rules),
             None => {
                 tracing::error!(code = "NO_FINAL_ITEM", "a handler's stream ended without its final item");
                 let message =
@@ -200,8 +206,9 @@ macro_rules! forms {
                     match begin(call, &common).await {
                         Ok((input, context)) => {
                             let handler = code(input, context);
-                            drop((code, common));
-                            end(handler.await)
+                            let rules = common.rules;
+                            drop((code, common.state));
+                            end(handler.await, &rules)
                         }
                         Err(reply) => reply,
                     }
@@ -221,7 +228,7 @@ macro_rules! forms {
                 let (code, common) = (Arc::clone(&self.code), self.common.clone());
                 Box::pin(async move {
                     match begin(call, &common).await {
-                        Ok((input, context)) => follow(code(input, context.clone()), context).await,
+                        Ok((input, context)) => follow(code(input, context.clone()), context, &common.rules).await,
                         Err(reply) => reply,
                     }
                 })
@@ -240,6 +247,7 @@ async fn on_pool<A, S, T>(
     code: Arc<impl Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static>,
     input: A,
     context: Context<S, Shared>,
+    rules: Arc<Rules>,
 ) -> Reply
 where
     A: Send + 'static,
@@ -253,7 +261,7 @@ where
         let reply = if context.is_cancelled() {
             Exit::cancelled().into_reply() // cancelled before a thread was free: it never starts
         } else {
-            crate::engine::contained(|| end(code(input, context))).unwrap_or_else(Reply::panicked)
+            crate::engine::contained(|| end(code(input, context), &rules)).unwrap_or_else(Reply::panicked)
         };
         drop(outstanding);
         reply
@@ -273,7 +281,7 @@ where
         let (code, common) = (Arc::clone(&self.code), self.common.clone());
         Box::pin(async move {
             match begin::<A, S, Shared>(call, &common).await {
-                Ok((input, context)) => on_pool(code, input, context).await,
+                Ok((input, context)) => on_pool(code, input, context, common.rules).await,
                 Err(reply) => reply,
             }
         })
@@ -292,7 +300,7 @@ where
         let (code, common) = (Arc::clone(&self.code), self.common.clone());
         Box::pin(async move {
             match begin::<A, S, Local>(call, &common).await {
-                Ok((input, context)) => on_pool(code, input, context.for_thread()).await,
+                Ok((input, context)) => on_pool(code, input, context.for_thread(), common.rules).await,
                 Err(reply) => reply,
             }
         })

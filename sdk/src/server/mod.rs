@@ -19,7 +19,9 @@
 //! | `cleanup` | trace | A clean-up begins. |
 //! | `over` | trace | Slot and lane are given back. Not told of one that was stopped or refused in the queue. |
 
+mod body;
 mod builder;
+mod check;
 mod context;
 mod exit;
 mod handler;
@@ -37,6 +39,7 @@ use sansio_mcp::admission::Admission;
 use sansio_mcp::model::Implementation;
 use sansio_mcp::server::ServerConfig;
 
+pub(crate) use body::Body;
 pub use builder::Builder;
 pub use context::{Context, OnExit, Report};
 pub use exit::Exit;

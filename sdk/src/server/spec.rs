@@ -128,15 +128,21 @@ impl ToolSpec {
         self
     }
 
-    /// The schema of its arguments, in place of the one derived from their type. Clients are told of it; nothing
-    /// validates against it: what arrives is read as the handler's type, which is all that is checked.
+    /// The schema of its arguments, in place of the one derived from their type. What arrives is read as the handler's
+    /// type; with the feature `validate` it is held against the schema too (JSON Schema 2020-12, or the dialect
+    /// that `$schema` names; no format is asserted, nothing outside the schema is fetched). Without it, nothing
+    /// but the type is checked.
     #[must_use]
     pub fn input_schema(mut self, schema: RawJson) -> Self {
         self.input = Some(schema);
         self
     }
 
-    /// The schema of its structured output, in place of the one derived from its type. Nothing validates against it.
+    /// The schema of its structured output, in place of the one derived from its type. A handler of a tool with such a
+    /// schema has to give structured content, or fail: anything else is an internal error, told to the client and
+    /// logged. With the feature `validate` the content is held against the schema, as the specification demands of
+    /// servers (server/tools, "Output Schema"); without it, it is the handler that has to see to that. What a
+    /// layer answers in a handler's place is not checked.
     #[must_use]
     pub fn output_schema(mut self, schema: RawJson) -> Self {
         self.output = Some(schema);
