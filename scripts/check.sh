@@ -36,6 +36,10 @@ step_features() {
     cargo check -p sansio-mcp-sdk --no-default-features --features schemars
     cargo check -p sansio-mcp-sdk --no-default-features --features blocking
     cargo check -p sansio-mcp-stdio --no-default-features
+    local features
+    for features in smol tokio threads smol,tokio tokio,threads; do
+        cargo clippy -p sansio-mcp-stdio --no-default-features --features "$features" -- -D warnings
+    done
     cargo check --workspace --all-features --all-targets
 }
 
@@ -71,7 +75,20 @@ step_dependencies() {
         echo "sansio-mcp-stdio without features brings the sdk's" >&2
         return 1
     fi
-    echo "no executor in core and sdk"
+    # Each driver brings its own runtime and no other; on plain threads there is none.
+    no_other_runtime smol '^(tokio|mio|async-std|async-executor) '
+    no_other_runtime tokio '^(smol|async-io|async-executor|async-std|blocking|polling) '
+    no_other_runtime threads '^(smol|tokio|mio|async-io|async-executor|async-std|blocking|polling) '
+    echo "no executor in core and sdk, one in each driver, none on plain threads"
+}
+
+no_other_runtime() {
+    local tree
+    tree=$(cargo tree -e normal -p sansio-mcp-stdio --no-default-features --features "$1" --prefix none)
+    if grep -E "$2" <<<"$tree"; then
+        echo "sansio-mcp-stdio on $1 brings another runtime" >&2
+        return 1
+    fi
 }
 
 step_examples() {
@@ -84,6 +101,13 @@ step_examples() {
         echo "the tour differs from run to run" >&2
         return 1
     fi
+    # The same server on every runtime, launched by a client.
+    local built=${CARGO_TARGET_DIR:-target}/debug/examples runtime
+    cargo build -q -p sansio-mcp-stdio --features tokio,threads --examples
+    for runtime in smol tokio threads; do
+        "$built/client" "$built/on_$runtime" | tee /dev/stderr | grep -qx 'count: counted to 3'
+    done
+    "$built/game_loop" | tee /dev/stderr | grep -qx 'there in frame 4'
 }
 
 step_peers() {

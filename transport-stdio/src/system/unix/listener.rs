@@ -65,7 +65,12 @@ impl From<UnixListener> for Listener {
 }
 
 fn socket() -> io::Result<rustix::fd::OwnedFd> {
-    let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+    // Where the system can do it at once, no child that is just being started inherits it.
+    #[cfg(not(target_vendor = "apple"))]
+    let flags = rustix::net::SocketFlags::CLOEXEC;
+    #[cfg(target_vendor = "apple")]
+    let flags = rustix::net::SocketFlags::empty();
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
     rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
     Ok(socket)
 }
