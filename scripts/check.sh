@@ -105,9 +105,21 @@ step_examples() {
     local built=${CARGO_TARGET_DIR:-target}/debug/examples runtime
     cargo build -q -p sansio-mcp-stdio --features tokio,threads --examples
     for runtime in smol tokio threads; do
-        "$built/client" "$built/on_$runtime" | tee /dev/stderr | grep -qx 'count: counted to 3'
+        shows 'the server exited (exit status: 0)' "$built/client" "$built/on_$runtime"
     done
-    "$built/game_loop" | tee /dev/stderr | grep -qx 'there in frame 4'
+    shows 'there in frame 4' "$built/game_loop"
+}
+
+# Runs a command, and wants a line of its output.
+shows() {
+    local line=$1 output
+    shift
+    output=$("$@")
+    printf '%s\n' "$output"
+    if ! grep -qxF "$line" <<<"$output"; then
+        echo "$1 does not say: $line" >&2
+        return 1
+    fi
 }
 
 step_peers() {
