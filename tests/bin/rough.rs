@@ -3,20 +3,22 @@
 
 use std::env;
 use std::fs::File;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, exit};
 use std::thread;
 
 use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 
 fn main() -> io::Result<()> {
     let mut arguments = env::args().skip(1);
     let manner = arguments.next().unwrap_or_default();
     let post = arguments.next().unwrap_or_default();
     let mut post = if post.is_empty() { None } else { Some(UnixStream::connect(post)?) };
-    let mut tell = |what: &str| match &mut post {
-        Some(post) => writeln!(post, "{what}"),
+    let told = post.as_ref().map(UnixStream::try_clone).transpose()?;
+    let tell = |what: &str| match told.as_ref() {
+        Some(mut post) => writeln!(post, "{what}"),
         None => Ok(()),
     };
     tell(&std::process::id().to_string())?;
@@ -59,6 +61,10 @@ fn main() -> io::Result<()> {
             "reads no more" => {
                 rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
                 tell("reads no more")?;
+                // Until it is told to go on.
+                if let Some(post) = &mut post {
+                    post.read_exact(&mut [0])?;
+                }
                 answer(&request)?;
                 forever();
             }
@@ -71,6 +77,17 @@ fn main() -> io::Result<()> {
         }
     }
     tell("end of input")?;
+    if manner == "cleans up" {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let mut terminated = signal(SignalKind::terminate())?;
+            tell("ready")?;
+            terminated.recv().await;
+            io::Result::Ok(())
+        })?;
+        eprintln!("cleaned up");
+        exit(6);
+    }
     if manner == "deaf" {
         forever();
     }

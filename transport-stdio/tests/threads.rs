@@ -4,8 +4,9 @@
 
 use std::future::poll_fn;
 use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -84,6 +85,47 @@ fn calls_of_many_threads_are_answered() {
     }
     drop(client);
     both.join().unwrap();
+}
+
+/// Takes its time, and tells when it is closed.
+struct Slow(Arc<(Mutex<Vec<u8>>, AtomicBool)>);
+
+impl Write for Slow {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for _ in 0..100 {
+            thread::yield_now();
+        }
+        let n = bytes.len().min(1000);
+        self.0.0.lock().unwrap().extend_from_slice(&bytes[..n]);
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        self.0.1.store(true, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn serving_ends_once_everything_is_written_and_the_stream_closed() {
+    let long = "x".repeat(200 * 1024);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "example.com/text": long,
+    });
+    let params = json!({ "name": "echo", "arguments": {}, "_meta": meta });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let written = Arc::new((Mutex::default(), AtomicBool::new(false)));
+    serve_on(server(), io::Cursor::new(request.to_string()), Slow(Arc::clone(&written))).unwrap();
+    assert!(written.1.load(Ordering::SeqCst));
+    let answer: serde_json::Value = serde_json::from_slice(&written.0.lock().unwrap()).unwrap();
+    assert_eq!(answer["result"]["content"][0]["text"], long);
 }
 
 /// A deadline passes while the server says nothing.

@@ -1,5 +1,9 @@
 //! Edge case 40, first half: what a launched server may do without harming the session, and what calls are told when it goes.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use sansio_mcp_memory::VirtualClock;
 use sansio_mcp_sdk::client::CallError;
 use sansio_mcp_stdio::threads::Wait;
 use sansio_mcp_stdio::{Launch, Stderr, Stopped};
@@ -7,7 +11,7 @@ use serde_json::json;
 
 use crate::driver::Driver;
 use crate::on_every_driver;
-use crate::support::{Post, call, rough, until};
+use crate::support::{Post, call, rough, step, until};
 
 on_every_driver! {
     edge_40_a_flood_of_stderr_blocks_nothing
@@ -48,7 +52,8 @@ fn lost<T: std::fmt::Debug>(result: Result<T, CallError>) -> String {
 }
 
 fn edge_40_a_server_that_quits_is_lost_with_its_status_and_last_words<D: Driver>() {
-    let (client, running) = D::launch(rough("quits").into());
+    // It has exited before the ladder is looked at: no wait at all makes no difference.
+    let (client, running) = D::launch(Launch::new(rough("quits")).exit_wait(Duration::ZERO));
     let cause = lost(call(&client, "any", &json!({})));
     assert!(cause.contains("exit status: 3") && cause.ends_with("out of paper"), "{cause}");
     let ended = running.join().unwrap();
@@ -77,25 +82,42 @@ fn edge_40_an_answer_written_before_the_exit_is_delivered<D: Driver>() {
 
 fn edge_40_a_server_that_reads_no_more_may_still_answer<D: Driver>() {
     let post = Post::new();
-    let launch = Launch::new(post.child("reads no more")).exit_wait(std::time::Duration::ZERO);
-    let (client, running) = D::launch(launch.settle_wait(std::time::Duration::ZERO));
+    let clock = VirtualClock::new();
+    let (settle, exit) = (Duration::from_secs(1), Duration::from_secs(5));
+    let launch = Launch::new(post.child("reads no more")).settle_wait(settle).exit_wait(exit);
+    let (client, running) = D::launch(launch.clock(Arc::new(clock.clone())));
     let mut news = post.next();
-    assert_eq!(call(&client, "any", &json!({})).unwrap().first_text(), Some("here"));
+    let call = || client.call_tool("any", &json!({})).total_timeout(None);
+    let first = call();
+    let first = std::thread::spawn(|| first.wait());
     assert_eq!(news.line(), "reads no more");
-    // Its stdin is a broken pipe now, and the process lives.
-    let cause = lost(call(&client, "any", &json!({})));
+    // Its stdin is a broken pipe now, which the client notices as soon as it writes.
+    let second = call();
+    let second = std::thread::spawn(|| second.wait());
+    until("the broken pipe is noticed", || clock.next_alarm().is_some());
+    news.go();
+    assert_eq!(first.join().unwrap().unwrap().first_text(), Some("here"));
+    step(&clock, settle);
+    let cause = lost(second.join().unwrap());
     assert!(cause.starts_with("writing to it failed"), "{cause}");
-    let ended = running.join().unwrap();
-    assert_eq!(ended.stopped, Stopped::Terminated, "{ended:?}");
+    step(&clock, exit);
+    assert_eq!(running.join().unwrap().stopped, Stopped::Terminated);
     news.gone();
 }
 
 fn edge_40_a_server_that_closes_its_output_is_lost<D: Driver>() {
-    let launch = Launch::new(rough("says no more")).settle_wait(std::time::Duration::ZERO);
-    let (client, running) = D::launch(launch.exit_wait(std::time::Duration::ZERO));
-    let cause = lost(call(&client, "any", &json!({})));
+    let clock = VirtualClock::new();
+    let (settle, exit) = (Duration::from_secs(1), Duration::from_secs(5));
+    let launch = Launch::new(rough("says no more")).settle_wait(settle).exit_wait(exit);
+    let (client, running) = D::launch(launch.clock(Arc::new(clock.clone())));
+    let lost_call = client.call_tool("any", &json!({})).total_timeout(None);
+    let lost_call = std::thread::spawn(|| lost_call.wait());
+    // It may still exit, and then there is more to tell.
+    step(&clock, settle);
+    let cause = lost(lost_call.join().unwrap());
     assert!(cause.starts_with("the server closed its output"), "{cause}");
-    until("the client is closed", || client.is_closed());
+    assert!(client.is_closed());
+    step(&clock, exit);
     let ended = running.join().unwrap();
     assert_eq!((ended.stopped, ended.stderr.as_str()), (Stopped::Terminated, "lost my voice"));
 }

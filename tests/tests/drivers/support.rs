@@ -1,7 +1,7 @@
 //! What the rows share: a client's configuration, a place for sockets, and news from children.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use sansio_mcp_memory::VirtualClock;
 use sansio_mcp_sdk::client::{CallError, Client, ClientConfig};
 use sansio_mcp_sdk::model::{CallToolResult, ClientCapabilities, Implementation};
 use sansio_mcp_stdio::threads::Wait;
@@ -43,6 +44,15 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// Waits until this much time is the next thing that is waited for, and lets it pass.
+pub(crate) fn step(clock: &VirtualClock, time: Duration) {
+    let due = clock.elapsed() + time;
+    until("somebody waits for the clock", || {
+        clock.next_alarm().is_some_and(|at| Duration::from_nanos(at.as_nanos()) == due)
+    });
+    clock.advance(time);
+}
+
 /// A folder of one test, removed at its end.
 pub(crate) struct Folder(PathBuf);
 
@@ -51,6 +61,8 @@ impl Folder {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("mcp-drivers-{}-{number}", std::process::id()));
+        // What a test of this number left that was killed.
+        let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }
@@ -109,6 +121,11 @@ impl News {
         let mut line = String::new();
         self.lines.read_line(&mut line).unwrap();
         line.trim().to_owned()
+    }
+
+    /// Lets a child that waits for it go on.
+    pub(crate) fn go(&mut self) {
+        self.lines.get_mut().write_all(b".").unwrap();
     }
 
     /// Waits until the child has gone.
