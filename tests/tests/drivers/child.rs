@@ -106,10 +106,12 @@ fn edge_40_a_server_that_reads_no_more_may_still_answer<D: Driver>() {
 }
 
 fn edge_40_a_server_that_closes_its_output_is_lost<D: Driver>() {
+    let post = Post::new();
     let clock = VirtualClock::new();
     let (settle, exit) = (Duration::from_secs(1), Duration::from_secs(5));
-    let launch = Launch::new(rough("says no more")).settle_wait(settle).exit_wait(exit);
+    let launch = Launch::new(post.child("says no more")).settle_wait(settle).exit_wait(exit);
     let (client, running) = D::launch(launch.clock(Arc::new(clock.clone())));
+    let news = post.next();
     let lost_call = client.call_tool("any", &json!({})).total_timeout(None);
     let lost_call = std::thread::spawn(|| lost_call.wait());
     // It may still exit, and then there is more to tell.
@@ -120,4 +122,5 @@ fn edge_40_a_server_that_closes_its_output_is_lost<D: Driver>() {
     step(&clock, exit);
     let ended = running.join().unwrap();
     assert_eq!((ended.stopped, ended.stderr.as_str()), (Stopped::Terminated, "lost my voice"));
+    news.gone();
 }

@@ -42,6 +42,14 @@ pub(super) enum Signal {
     Kill,
 }
 
+impl State {
+    /// It has been reaped: in the same hold of the lock, so that nobody signals it any more.
+    fn reaped(&mut self, status: Option<ExitStatus>) {
+        self.exited = true;
+        self.status = status;
+    }
+}
+
 impl Watched {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -121,11 +129,9 @@ impl Process {
         }
         let watched = Arc::clone(watched);
         spawn("child", move || {
-            let status = system::wait(&watched);
-            watched.change(|state| {
-                state.exited = true;
-                state.status = status;
-            });
+            system::wait(&watched);
+            // Whoever waits for that is told now.
+            watched.change(|state| debug_assert!(state.exited));
         })
     }
 
@@ -204,7 +210,7 @@ fn drain(mut stderr: ChildStderr, watched: &Watched) {
 
 #[cfg(unix)]
 mod system {
-    use std::process::{Child, ExitStatus};
+    use std::process::Child;
 
     use rustix::io::Errno;
     use rustix::process::{self, Pid, WaitId, WaitIdOptions};
@@ -221,7 +227,8 @@ mod system {
         let _ = process::kill_process_group(Pid::from_child(child), signal);
     }
 
-    pub(super) fn wait(watched: &Watched) -> Option<ExitStatus> {
+    /// Returns when the child is reaped.
+    pub(super) fn wait(watched: &Watched) {
         let id = Pid::from_child(&watched.lock().child);
         let gone = loop {
             match process::waitid(WaitId::Pid(id), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
@@ -234,16 +241,14 @@ mod system {
             // It is still there to be reaped, so its group is still its own: what it left there ends too.
             signal(&mut state.child, Signal::Kill);
         }
-        // Nobody signals it after this: in the same hold of the lock it is marked as exited.
         let status = state.child.wait().ok();
-        state.exited = true;
-        status
+        state.reaped(status);
     }
 }
 
 #[cfg(not(unix))]
 mod system {
-    use std::process::{Child, ExitStatus};
+    use std::process::Child;
     use std::time::Duration;
 
     use super::{Signal, Watched};
@@ -258,12 +263,15 @@ mod system {
         }
     }
 
-    pub(super) fn wait(watched: &Watched) -> Option<ExitStatus> {
+    /// Returns when the child has gone.
+    pub(super) fn wait(watched: &Watched) {
         loop {
-            match watched.lock().child.try_wait() {
-                Ok(None) => {}
-                Ok(status) => return status,
-                Err(_) => return None,
+            {
+                let mut state = watched.lock();
+                match state.child.try_wait() {
+                    Ok(None) => {}
+                    done => return state.reaped(done.ok().flatten()),
+                }
             }
             std::thread::sleep(TURN);
         }
