@@ -15,7 +15,8 @@ use crate::serve::serve_on;
 use crate::system::own;
 use crate::system::threaded::{Reader, Writer};
 
-/// Serves this process's stdin and stdout until the input has ended and everything accepted is over. Run it on
+/// Serves this process's stdin and stdout until the input has ended and everything accepted is over, or as much of it as is
+/// within [the bounds](crate#the-end-of-a-server). Run it on
 /// any executor, `smol::block_on` for one.
 ///
 /// On Unix both are taken away from the rest of the process for good: `println!` goes to stderr, and reading stdin

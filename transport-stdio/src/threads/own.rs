@@ -10,7 +10,8 @@ use super::SystemClock;
 use crate::system::own;
 use crate::system::threaded::{Reader, Writer};
 
-/// Serves this process's stdin and stdout until the input has ended and everything accepted is over. Handlers run on
+/// Serves this process's stdin and stdout until the input has ended and everything accepted is over, or as much of it as is
+/// within [the bounds](crate#the-end-of-a-server). Handlers run on
 /// the calling thread.
 ///
 /// On Unix both are taken away from the rest of the process for good: `println!` goes to stderr, and reading stdin
@@ -23,7 +24,8 @@ pub fn serve<M: Mode>(server: Server<M>) -> io::Result<()> {
     serve_on(server, input, output)
 }
 
-/// Serves a pair of blocking streams until the input has ended and everything accepted is over. Handlers run on the
+/// Serves a pair of blocking streams until the input has ended and everything accepted is over, or as much of it as is
+/// within [the bounds](crate#the-end-of-a-server). Handlers run on the
 /// calling thread; `write` is dropped when everything is written.
 ///
 /// # Errors

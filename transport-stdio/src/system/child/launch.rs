@@ -77,7 +77,7 @@ impl Launch {
     }
 
     /// How long the server may take to exit once its stdin is closed, before it is terminated. A server made with
-    /// this library takes up to 3 s, if its handlers and their clean-up do.
+    /// this library takes up to 4.5 s, if its handlers and their clean-up do.
     pub fn exit_wait(mut self, wait: Duration) -> Self {
         self.waits.exit = wait;
         self

@@ -6,9 +6,10 @@ use std::pin::Pin;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
-use sansio_mcp_sdk::clock::{Clock, Sleep};
+use sansio_mcp_sdk::clock::{Alarm, Clock};
 use sansio_mcp_sdk::lines::{Port, Pump};
 
 use super::launch::Waits;
@@ -102,7 +103,7 @@ where
 {
     let reader = connected(&process, &port, pump, &*clock, waits).await;
     let mut rest = Rest { reader, chunk: vec![0; 4096] };
-    let mut exits = async |bound| rest.until_exit(&process, clock.sleep(bound)).await;
+    let mut exits = async |bound| rest.until_exit(&process, &*clock, bound).await;
     let stopped = if exits(waits.exit).await {
         Stopped::ByItself
     } else {
@@ -118,9 +119,9 @@ where
         }
     };
     if process.has_exited() {
-        let mut late = clock.sleep(waits.settle);
+        let mut late = after(&*clock, waits.settle);
         poll_fn(
-            |cx| if process.poll_silent(cx).is_ready() { Poll::Ready(()) } else { late.as_mut().poll(cx) },
+            |cx| if process.poll_silent(cx).is_ready() { Poll::Ready(()) } else { late.poll(&*clock, cx) },
         )
         .await;
     }
@@ -142,7 +143,7 @@ where
 {
     let mut pump = Some(pump);
     let mut reader = None;
-    let mut late: Option<Sleep> = None;
+    let mut late: Option<Alarm> = None;
     poll_fn(|cx| {
         loop {
             if let Some(lines) = &mut pump
@@ -158,8 +159,8 @@ where
             }
             // One end of it is known. The others will be soon, and the cause is better with them.
             let all = port.output_ended() && process.poll_silent(cx).is_ready();
-            let late = late.get_or_insert_with(|| clock.sleep(waits.settle));
-            if !all && late.as_mut().poll(cx).is_pending() {
+            let late = late.get_or_insert_with(|| after(clock, waits.settle));
+            if !all && late.poll(clock, cx).is_pending() {
                 return Poll::Pending;
             }
             port.tell(&cause(process, port.failure()));
@@ -167,6 +168,10 @@ where
     })
     .await;
     reader
+}
+
+fn after(clock: &dyn Clock, time: Duration) -> Alarm {
+    Alarm::new(clock, clock.now().mono + time)
 }
 
 /// What calls are told that were open when the server went.
@@ -192,13 +197,15 @@ struct Rest<R> {
 }
 
 impl<R: AsyncRead + Unpin> Rest<R> {
-    async fn until_exit(&mut self, process: &Process, mut bound: Sleep) -> bool {
+    /// Whether the server exits within `bound`.
+    async fn until_exit(&mut self, process: &Process, clock: &dyn Clock, bound: Duration) -> bool {
+        let mut alarm = after(clock, bound);
         poll_fn(|cx| {
             if process.poll_exited(cx).is_ready() {
                 return Poll::Ready(true);
             }
             self.drain(cx);
-            bound.as_mut().poll(cx).map(|()| false)
+            alarm.poll(clock, cx).map(|()| false)
         })
         .await
     }
