@@ -25,22 +25,24 @@ pub trait Clock: Send + Sync + 'static {
 }
 
 /// A sleep that is never early, whatever those of its clock are.
-pub(crate) struct Alarm {
+pub struct Alarm {
     at: Mono,
     sleep: Sleep,
 }
 
 impl Alarm {
-    pub(crate) fn new(clock: &dyn Clock, at: Mono) -> Self {
+    /// An alarm for `at`. The clock is the one it is polled with.
+    pub fn new(clock: &dyn Clock, at: Mono) -> Self {
         Self { at, sleep: clock.sleep_until(at) }
     }
 
     /// When it goes off.
-    pub(crate) fn at(&self) -> Mono {
+    pub fn at(&self) -> Mono {
         self.at
     }
 
-    pub(crate) fn poll(&mut self, clock: &dyn Clock, cx: &mut Context<'_>) -> Poll<()> {
+    /// Ready once the clock has reached its time.
+    pub fn poll(&mut self, clock: &dyn Clock, cx: &mut Context<'_>) -> Poll<()> {
         if self.sleep.as_mut().poll(cx).is_pending() {
             return Poll::Pending;
         }

@@ -99,6 +99,14 @@ enum Stage {
     Done,
 }
 
+impl<P, R, W> Pump<P, R, W> {
+    /// The streams, once the pump has completed: whoever owns them may have more to do with them. Bytes that were
+    /// read and not taken, or not written, are lost.
+    pub fn into_streams(self) -> (R, W) {
+        (self.reader, self.writer)
+    }
+}
+
 /// What a step has achieved.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
