@@ -10,6 +10,7 @@ use super::config::{ClientConfig, Routing};
 use super::deadline::{ClientDeadline, Deadlines, Timer, Why};
 use super::event::{ClientEvent, InputAnswer, Outcome, StreamId, Timeout};
 use super::ids::Issued;
+use super::logs::Logs;
 use super::listening::{self, Listening};
 use super::outgoing::Outgoing;
 use super::render::Retry;
@@ -38,6 +39,7 @@ pub struct Client {
     /// Ends of calls among `events`.
     ends: usize,
     violations: Waiting,
+    pub(super) logs: Logs,
     pub(super) clock: Mono,
     closed: bool,
 }
@@ -85,6 +87,7 @@ impl Client {
             taken: 0,
             ends: 0,
             violations: Waiting::default(),
+            logs: Logs::default(),
             clock: Mono::ZERO,
             closed: false,
         }
@@ -107,7 +110,7 @@ impl Client {
         self.calls.get(key(call)).map(|call| &*call.spec.method)
     }
 
-    /// What a call is addressed to within its method: the tool.
+    /// What a call is addressed to within its method: the tool, the prompt, the resource.
     pub fn target(&self, call: CallId) -> Option<&str> {
         self.calls.get(key(call)).and_then(|call| call.spec.target())
     }
@@ -120,6 +123,11 @@ impl Client {
     /// Violations that were dropped because nobody collected those before them.
     pub fn dropped_violations(&self) -> u64 {
         self.violations.dropped()
+    }
+
+    /// Log messages that were dropped because nobody collected those before them.
+    pub fn dropped_logs(&self) -> u64 {
+        self.logs.dropped()
     }
 
     /// Nothing can be called any more.
@@ -153,6 +161,7 @@ impl Client {
                     Ok(Some(params)) => self.progress(stream, &params),
                     _ => self.violation(PeerViolation::MalformedProgress),
                 },
+                "notifications/message" => self.logged(stream, line),
                 method => {
                     if let Some(what) = listening::what(method) {
                         self.told(stream, line, what);
@@ -247,6 +256,7 @@ impl Client {
             return Err(Refused::TooManyBytes);
         }
         let deadlines = Deadlines { total_left: spec.total, ..Deadlines::default() };
+        let log = spec.log;
         let call = Call {
             state: State::Queued(Count::default()),
             spec,
@@ -260,6 +270,9 @@ impl Client {
             listening,
         };
         let at = self.calls.insert(call).ok_or(Refused::TooManyCalls)?;
+        if let Some(level) = log {
+            self.logs.asked(level, at);
+        }
         self.send(at);
         Ok(call_id(at))
     }
@@ -333,6 +346,7 @@ impl Client {
                     listening.taken(change.as_change());
                 }
             }
+            ClientEvent::Log { message, .. } => self.logs.taken(message),
             ClientEvent::InputRequired { .. } | ClientEvent::Listening { .. } => {}
         }
         Some(event)
@@ -429,6 +443,9 @@ impl Client {
             }
             if let Some(id) = call.attempt {
                 self.ids.retire(id);
+            }
+            if let Some(level) = call.spec.log {
+                self.logs.over(level, at);
             }
             self.ends += 1;
             self.events.push_back(ClientEvent::Finished { call: call_id(at), outcome });

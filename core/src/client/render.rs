@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::config::Revision;
 use super::spec::CallSpec;
+use crate::wire::params::key;
 use crate::wire::write;
 
 /// The members that a retry adds to the params of its call.
@@ -50,6 +51,12 @@ pub(super) fn request(
         // The id serves as token too: it is unique among all requests, so among active ones as well.
         out.extend_from_slice(b",\"progressToken\":");
         write::int(out, id);
+    }
+    if let Some(level) = spec.log {
+        out.push(b',');
+        write::string(out, key::LOG_LEVEL);
+        out.push(b':');
+        write::string(out, level.as_str());
     }
     if !spec.meta.is_empty() {
         out.push(b',');

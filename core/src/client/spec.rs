@@ -10,6 +10,7 @@ use core::time::Duration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::model::LoggingLevel;
 use crate::wire::write;
 
 /// Why a call could not be described or made. Nothing was sent.
@@ -43,20 +44,21 @@ pub enum Refused {
 #[derive(Clone, Debug)]
 pub struct CallSpec {
     pub(super) method: Cow<'static, str>,
-    /// `Mcp-Name` of the HTTP binding: the tool.
-    target: Option<Target>,
+    /// `Mcp-Name` of the HTTP binding: the tool, the prompt, the resource.
+    pub(super) target: Option<Target>,
     /// The members of `params`, without braces and without `_meta`.
     pub(super) members: Vec<u8>,
     /// Further members of `_meta`, without braces.
     pub(super) meta: Vec<u8>,
     pub(super) progress: bool,
+    pub(super) log: Option<LoggingLevel>,
     pub(super) idle: Option<Duration>,
     pub(super) total: Option<Duration>,
 }
 
 /// A name that is among the members already.
 #[derive(Clone, Debug)]
-enum Target {
+pub(super) enum Target {
     /// It stands there as it is.
     Written(Range<usize>),
     /// It stands there with escapes.
@@ -71,13 +73,14 @@ const SMALL: usize = 512;
 pub const DEFAULT_TOTAL: Duration = Duration::from_mins(5);
 
 impl CallSpec {
-    fn bare(method: Cow<'static, str>) -> Self {
+    pub(super) fn bare(method: Cow<'static, str>) -> Self {
         Self {
             method,
             target: None,
             members: Vec::new(),
             meta: Vec::new(),
             progress: false,
+            log: None,
             idle: None,
             total: Some(DEFAULT_TOTAL),
         }
@@ -98,7 +101,11 @@ impl CallSpec {
 
     /// `tools/list`, from the beginning or from a cursor (server/utilities/pagination).
     pub fn list_tools(cursor: Option<&str>) -> Self {
-        let mut spec = Self::bare("tools/list".into());
+        Self::page("tools/list", cursor)
+    }
+
+    pub(super) fn page(method: &'static str, cursor: Option<&str>) -> Self {
+        let mut spec = Self::bare(method.into());
         if let Some(cursor) = cursor {
             spec.members.extend_from_slice(b"\"cursor\":");
             write::string(&mut spec.members, cursor);
@@ -114,19 +121,33 @@ impl CallSpec {
         let mut spec = Self::bare("tools/call".into());
         let members = &mut spec.members;
         members.reserve(SMALL + name.len());
-        members.extend_from_slice(b"\"name\":");
+        spec.addressed("name", name);
+        spec.arguments(arguments)?;
+        Ok(spec)
+    }
+
+    /// Writes the member that says what the call is addressed to; the first of all.
+    pub(super) fn addressed(&mut self, member: &str, name: &str) {
+        let members = &mut self.members;
+        write::string(members, member);
+        members.push(b':');
         let quoted = members.len();
         write::string(members, name);
         let written = quoted + 1..members.len() - 1;
         let plain = written.len() == name.len();
-        spec.target = Some(if plain { Target::Written(written) } else { Target::Escaped(name.into()) });
+        self.target = Some(if plain { Target::Written(written) } else { Target::Escaped(name.into()) });
+    }
+
+    /// Writes `arguments`, which follow the name.
+    pub(super) fn arguments(&mut self, arguments: &(impl Serialize + ?Sized)) -> Result<(), Refused> {
+        let members = &mut self.members;
         members.extend_from_slice(b",\"arguments\":");
         let start = members.len();
         serialize(members, arguments)?;
         if members.get(start) != Some(&b'{') {
             return Err(Refused::NotAnObject("arguments"));
         }
-        Ok(spec)
+        Ok(())
     }
 
     /// Any method, with params that serialise to an object without `_meta`.
@@ -146,7 +167,7 @@ impl CallSpec {
         Ok(spec)
     }
 
-    /// What the call is addressed to within its method: the tool.
+    /// What the call is addressed to within its method: the tool, the prompt, the resource.
     pub(super) fn target(&self) -> Option<&str> {
         match self.target.as_ref()? {
             Target::Written(at) => core::str::from_utf8(self.members.get(at.clone())?).ok(),
@@ -158,6 +179,13 @@ impl CallSpec {
     #[must_use]
     pub fn progress(mut self) -> Self {
         self.progress = true;
+        self
+    }
+
+    /// Asks for log messages of this level or above (server/utilities/logging, "Requesting Log Messages").
+    #[must_use]
+    pub fn log_level(mut self, level: LoggingLevel) -> Self {
+        self.log = Some(level);
         self
     }
 
@@ -223,6 +251,7 @@ fn object_members(object: Vec<u8>, what: &'static str) -> Result<Vec<u8>, Refuse
         "params" => &["_meta", "inputResponses", "requestState"],
         _ => &[
             crate::wire::params::key::PROGRESS_TOKEN,
+            crate::wire::params::key::LOG_LEVEL,
             crate::wire::params::key::PROTOCOL_VERSION,
             crate::wire::params::key::CLIENT_INFO,
             crate::wire::params::key::CLIENT_CAPABILITIES,

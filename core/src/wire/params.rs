@@ -19,6 +19,7 @@ pub(crate) mod key {
     pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
     pub(crate) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
     pub(crate) const PROGRESS_TOKEN: &str = "progressToken";
+    pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 }
 
 /// What `params` holds of the keys that the protocol's methods use.
