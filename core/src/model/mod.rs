@@ -18,9 +18,13 @@ mod cancelled;
 mod capabilities;
 mod content;
 mod content_block;
+mod create_message;
 mod discover;
+mod elicit;
 mod error;
+mod form;
 mod implementation;
+mod input;
 mod input_required;
 mod list_tools;
 mod logging;
@@ -31,9 +35,12 @@ mod page;
 mod progress;
 mod raw;
 mod resource;
+mod roots;
+mod sampling;
 mod schema;
 mod source;
 mod tool;
+mod union;
 mod write_json;
 
 pub use annotations::{Annotations, Role};
@@ -46,9 +53,20 @@ pub use capabilities::{
 };
 pub use content::{AudioContent, ImageContent, TextContent};
 pub use content_block::ContentBlock;
+pub use create_message::{
+    CreateMessageParams, CreateMessageResult, IncludeContext, MessagesError, ModelHint, ModelPreferences,
+    ToolChoice, ToolChoiceMode,
+};
 pub use discover::{DiscoverParams, DiscoverResult};
+pub use elicit::{ElicitAction, ElicitFormParams, ElicitResult, ElicitUrlParams, UrlError};
 pub use error::{ErrorObject, MissingRequiredClientCapability, UnsupportedProtocolVersion};
+pub use form::{
+    BooleanSchema, EnumItems, EnumOption, EnumSchema, FieldError, FieldSchema, Form, FormError, FormErrors,
+    FormSchema, MultiSelectSchema, Number, NumberKind, NumberSchema, StringFormat, StringSchema,
+    TitledEnumSchema, TitledItems, TitledMultiSelectSchema, Unfit,
+};
 pub use implementation::{Icon, IconTheme, Implementation};
+pub use input::{AnswerError, InputError, InputParams, InputResponse, InputResponses};
 pub use input_required::{InputRequest, InputRequests, InputRequiredResult};
 pub use list_tools::ListToolsResult;
 pub use logging::LoggingLevel;
@@ -59,5 +77,7 @@ pub use raw::RawJson;
 pub use resource::{
     BlobResourceContents, EmbeddedResource, ResourceContents, ResourceLink, TextResourceContents,
 };
+pub use roots::{ListRootsParams, ListRootsResult, Root};
+pub use sampling::{SamplingBlock, SamplingContent, SamplingMessage, ToolResultContent, ToolUseContent};
 pub use schema::{InputSchema, OutputSchema, SchemaError};
 pub use tool::{Tool, ToolAnnotations};
