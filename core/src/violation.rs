@@ -50,6 +50,12 @@ pub enum PeerViolation {
     /// Progress has a token and a number (basic/patterns/progress).
     #[error("sent a progress notification of the wrong form")]
     MalformedProgress,
+    /// A question is one of the three methods of the page, with its params (basic/patterns/mrtr).
+    #[error("asked a question of the wrong form")]
+    MalformedQuestion,
+    /// Far more questions in one round than anybody would answer.
+    #[error("asked too many questions at once")]
+    TooManyQuestions,
     /// A log message has a level and data (server/utilities/logging).
     #[error("sent a log message of the wrong form")]
     MalformedLog,

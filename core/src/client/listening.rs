@@ -74,6 +74,17 @@ impl ListenSpec {
         self
     }
 
+    /// Everything it asks for.
+    pub fn changes(&self) -> impl Iterator<Item = Change<'_>> {
+        let kinds = [
+            (self.tools, Change::Tools),
+            (self.prompts, Change::Prompts),
+            (self.resources, Change::Resources),
+        ];
+        let kinds = kinds.into_iter().filter(|(asked, _)| *asked).map(|(_, change)| change);
+        kinds.chain(self.uris.iter().map(|uri| Change::Resource(uri)))
+    }
+
     /// The filter as JSON.
     fn filter(&self) -> Vec<u8> {
         let mut out = Vec::from([b'{']);

@@ -18,26 +18,36 @@
 //! with its result or a [`CallError`], whose [`code`](CallError::code) is stable.
 
 mod after;
+mod cache;
 mod call;
 mod connection;
 mod error;
 mod events;
+mod extra;
+mod input;
+mod listen;
 mod listing;
 mod progress;
+mod setup;
 mod shared;
 mod slots;
 
 use std::sync::Arc;
 
-use sansio_mcp::model::{DiscoverResult, ListToolsResult, Tool};
+use sansio_mcp::model::{DiscoverResult, Implementation, ListToolsResult, Tool};
 use serde::Serialize;
 
+pub use cache::{Cache, CacheLimits};
 pub use call::{Call, ToolCall};
 pub use connection::ClientConnection;
 pub use error::{CallError, ListError};
 pub use events::{CallEvent, Events};
+pub use input::{InputFailure, Question};
+pub use listen::{Agreed, ListenEnd, ListenEvent, Subscription};
 pub use progress::Progress;
-pub use sansio_mcp::client::{Answer, CallSpec, ClientConfig};
+pub use sansio_mcp::client::{Answer, CallSpec, ClientConfig, Completed, ListenSpec, LogMessage};
+pub use sansio_mcp::subscription::{Change, Changed};
+pub use setup::{ClientBuilder, ClientSetup};
 
 use crate::clock::Clock;
 use shared::{Handle, Shared};
@@ -52,10 +62,31 @@ pub struct Client {
 
 impl Client {
     /// Makes a client and the connection that a transport has to serve. Nothing is sent before the first call.
-    pub fn connect(config: impl Into<Arc<ClientConfig>>, clock: Arc<dyn Clock>) -> (Self, ClientConnection) {
-        let shared = Arc::new(Shared::new(config.into(), clock));
+    ///
+    /// A [`ClientConfig`] alone makes a client that answers no questions and keeps nothing; see
+    /// [`builder`](Self::builder) for more.
+    pub fn connect(setup: impl Into<ClientSetup>, clock: Arc<dyn Clock>) -> (Self, ClientConnection) {
+        let shared = Arc::new(Shared::new(setup.into(), clock));
         let connection = ClientConnection::new(Arc::clone(&shared));
         (Self { handle: Arc::new(Handle { shared }) }, connection)
+    }
+
+    /// Sets up a client of this name: handlers of questions, a cache, log messages.
+    pub fn builder(info: Implementation) -> ClientBuilder {
+        ClientBuilder::new(info)
+    }
+
+    /// Subscribes to changes (basic/patterns/subscriptions). Opens when first polled.
+    pub fn listen(&self, spec: ListenSpec) -> Subscription {
+        Subscription::new(Arc::clone(&self.handle), spec)
+    }
+
+    /// Forgets what the cache holds for this client alone. To be called when the client speaks for somebody else from
+    /// now on, for example with another access token (server/utilities/caching, "Cache Scope Field").
+    pub fn forget_private_results(&self) {
+        if let Some(cache) = &self.handle.shared.cache {
+            cache.forget_private();
+        }
     }
 
     /// Calls a tool with arguments that serialise to an object. Begins when first polled.
