@@ -15,3 +15,20 @@ names! {
         Private = "private",
     }
 }
+
+/// The setter of results that a client may keep.
+macro_rules! cacheable {
+    ($($name:ident),*) => {
+        $(impl $name {
+            /// Sets how long, in milliseconds, and for whom the result may be cached.
+            #[must_use]
+            pub fn with_cache(mut self, ttl_ms: u64, scope: $crate::model::CacheScope) -> Self {
+                self.ttl_ms = ttl_ms;
+                self.cache_scope = scope;
+                self
+            }
+        })*
+    };
+}
+
+pub(in crate::model) use cacheable;

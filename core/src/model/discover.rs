@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use serde_json::value::RawValue;
 
-use super::cache::CacheScope;
+use super::cache::{CacheScope, cacheable};
 use super::capabilities::ServerCapabilities;
 use super::members::RawMembers;
 use super::open::{open_object, setters};
@@ -52,14 +52,6 @@ impl DiscoverResult {
             extra: RawMembers::new(),
         }
     }
-
-    /// Sets how long, in milliseconds, and for whom the result may be cached.
-    #[must_use]
-    pub fn with_cache(mut self, ttl_ms: u64, scope: CacheScope) -> Self {
-        self.ttl_ms = ttl_ms;
-        self.cache_scope = scope;
-        self
-    }
 }
 
 setters! { DiscoverResult {
@@ -69,4 +61,5 @@ setters! { DiscoverResult {
     with_meta => meta: RawJson,
 }}
 
+cacheable!(DiscoverResult);
 result_body!(DiscoverResult);

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use serde_json::value::RawValue;
 
-use super::cache::CacheScope;
+use super::cache::{CacheScope, cacheable};
 use super::open::{open_object, setters};
 use super::raw::RawJson;
 use super::tool::Tool;
@@ -33,14 +33,6 @@ impl ListToolsResult {
     pub fn new(tools: Vec<Tool>) -> Self {
         Self { tools, ..Self::default() }
     }
-
-    /// Sets how long, in milliseconds, and for whom the result may be cached.
-    #[must_use]
-    pub fn with_cache(mut self, ttl_ms: u64, scope: CacheScope) -> Self {
-        self.ttl_ms = ttl_ms;
-        self.cache_scope = scope;
-        self
-    }
 }
 
 setters! { ListToolsResult {
@@ -50,4 +42,5 @@ setters! { ListToolsResult {
     with_meta => meta: RawJson,
 }}
 
+cacheable!(ListToolsResult);
 result_body!(ListToolsResult);
