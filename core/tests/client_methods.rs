@@ -1,8 +1,8 @@
 //! What the client writes for the methods of prompts, resources and completion, and what it is addressed to.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use sansio_mcp::client::{CallSpec, ClientEvent, Completed, InputAnswer, Outcome, Refused};
-use sansio_mcp::model::RawJson;
+use sansio_mcp::client::{CallSpec, ClientEvent, InputAnswer, Outcome, Refused};
+use sansio_mcp::model::{CompleteParams, PromptReference, RawJson, ResourceTemplateReference};
 use serde_json::{Value, json};
 use short::{ClientExt, START, client, outcome, tool};
 
@@ -35,13 +35,17 @@ fn each_method_has_its_params_and_its_target() {
             json!({"name": "p", "arguments": {"x": "1"}}),
         ),
         (
-            CallSpec::complete(Completed::Prompt("p"), "lang", "py", &[]),
+            CallSpec::complete(&CompleteParams::new(PromptReference::new("p"), "lang", "py")).unwrap(),
             "completion/complete",
             None,
             json!({"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "lang", "value": "py"}}),
         ),
         (
-            CallSpec::complete(Completed::Resource("a://{b}"), "b", "", &[("c", "1"), ("d", "\"")]),
+            CallSpec::complete(
+                &CompleteParams::new(ResourceTemplateReference::new("a://{b}"), "b", "")
+                    .with_known([("c", "1".to_owned()), ("d", "\"".to_owned())].into_iter().collect()),
+            )
+            .unwrap(),
             "completion/complete",
             None,
             json!({"ref": {"type": "ref/resource", "uri": "a://{b}"}, "argument": {"name": "b", "value": ""},

@@ -3,16 +3,7 @@
 use serde::Serialize;
 
 use super::spec::{CallSpec, Refused};
-use crate::wire::write;
-
-/// What an argument is completed for (server/utilities/completion, "Reference Types").
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Completed<'a> {
-    /// The prompt of this name.
-    Prompt(&'a str),
-    /// The resource template, or the resource, of this URI.
-    Resource(&'a str),
-}
+use crate::model::CompleteParams;
 
 impl CallSpec {
     /// `prompts/list`, from the beginning or from a cursor (server/prompts, "Listing Prompts").
@@ -48,38 +39,11 @@ impl CallSpec {
         spec
     }
 
-    /// `completion/complete`: how what was typed of an argument may go on. `resolved` are the values of other
-    /// arguments that are settled (server/utilities/completion, "Requesting Completions").
-    pub fn complete(of: Completed<'_>, argument: &str, typed: &str, resolved: &[(&str, &str)]) -> Self {
-        let mut spec = Self::bare("completion/complete".into());
-        let out = &mut spec.members;
-        let (kind, member, name) = match of {
-            Completed::Prompt(name) => ("ref/prompt", "name", name),
-            Completed::Resource(uri) => ("ref/resource", "uri", uri),
-        };
-        out.extend_from_slice(b"\"ref\":");
-        strings(out, &[("type", kind), (member, name)]);
-        out.extend_from_slice(b",\"argument\":");
-        strings(out, &[("name", argument), ("value", typed)]);
-        if !resolved.is_empty() {
-            out.extend_from_slice(b",\"context\":{\"arguments\":");
-            strings(out, resolved);
-            out.push(b'}');
-        }
-        spec
+    /// `completion/complete` (server/utilities/completion, "Requesting Completions").
+    ///
+    /// # Errors
+    /// The params have metadata of their own, which is set by [`meta`](Self::meta) instead.
+    pub fn complete(params: &CompleteParams) -> Result<Self, Refused> {
+        Self::new("completion/complete", params)
     }
-}
-
-/// An object of strings.
-fn strings(out: &mut alloc::vec::Vec<u8>, members: &[(&str, &str)]) {
-    out.push(b'{');
-    for (n, (name, value)) in members.iter().enumerate() {
-        if n > 0 {
-            out.push(b',');
-        }
-        write::string(out, name);
-        out.push(b':');
-        write::string(out, value);
-    }
-    out.push(b'}');
 }

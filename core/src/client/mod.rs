@@ -27,5 +27,4 @@ pub use event::{
     Timeout,
 };
 pub use listening::ListenSpec;
-pub use methods::Completed;
 pub use spec::{CallSpec, DEFAULT_TOTAL, Refused};

@@ -32,10 +32,11 @@ mod relisten;
 mod setup;
 mod shared;
 mod slots;
+mod typed;
 
 use std::sync::Arc;
 
-use sansio_mcp::model::{DiscoverResult, Implementation, ListToolsResult, Tool};
+use sansio_mcp::model::Implementation;
 use serde::Serialize;
 
 pub use cache::{Cache, CacheLimits};
@@ -47,7 +48,7 @@ pub use input::{InputFailure, Question};
 pub use listen::{Agreed, ListenEnd, ListenEvent, Subscription};
 pub use progress::Progress;
 pub use relisten::{Relisten, RelistenEvent, RelistenLimits};
-pub use sansio_mcp::client::{Answer, CallSpec, ClientConfig, Completed, ListenSpec, LogMessage};
+pub use sansio_mcp::client::{Answer, CallSpec, ClientConfig, ListenSpec, LogMessage};
 pub use sansio_mcp::subscription::{Change, Changed};
 pub use setup::{ClientBuilder, ClientSetup};
 
@@ -91,6 +92,11 @@ impl Client {
         }
     }
 
+    /// Forgets what a change makes stale; false if there is no cache.
+    fn forget(&self, change: Change<'_>) -> bool {
+        self.handle.shared.cache.as_ref().map(|cache| cache.invalidate(change)).is_some()
+    }
+
     /// Calls a tool with arguments that serialise to an object. Begins when first polled.
     ///
     /// A tool that failed is a result whose [`is_error`](sansio_mcp::model::CallToolResult::is_error) says so, not a [`CallError`]
@@ -102,24 +108,6 @@ impl Client {
     /// Calls any method. Begins when first polled. See also [`Call::typed`].
     pub fn call(&self, spec: CallSpec) -> Call<Answer> {
         Call::new(Arc::clone(&self.handle), Ok(spec), Ok)
-    }
-
-    /// Asks what the server speaks and offers (server/discover).
-    pub fn discover(&self) -> Call<DiscoverResult> {
-        Call::new(Arc::clone(&self.handle), Ok(CallSpec::discover()), call::decode)
-    }
-
-    /// Lists one page of the tools, from the beginning or from the `next_cursor` of an earlier page.
-    pub fn list_tools_page(&self, cursor: Option<&str>) -> Call<ListToolsResult> {
-        Call::new(Arc::clone(&self.handle), Ok(CallSpec::list_tools(cursor)), call::decode)
-    }
-
-    /// Lists all tools, page by page.
-    ///
-    /// # Errors
-    /// A page could not be had, a cursor was given twice, or there are more than 1,000 pages.
-    pub async fn list_tools(&self) -> Result<Vec<Tool>, CallError> {
-        listing::tools(self).await
     }
 
     /// Ends every call with [`CallError::Closed`] and the connection with them. Nothing can be called any more.
