@@ -264,12 +264,13 @@ fn a_notification_makes_stale_what_it_is_about_and_nothing_else() {
         CallSpec::list_resource_templates(None),
         read("a://1"),
         read("a://12"),
+        read("a://1/part"),
     ];
     for (method, stale) in [
         ("tools/list_changed", &[1, 2][..]),
         ("prompts/list_changed", &[3]),
         ("resources/list_changed", &[4, 5]),
-        ("resources/updated", &[6]),
+        ("resources/updated", &[6, 8]),
     ] {
         let cache = Cache::default();
         let (client, mut peer) = start_setup(&lab, builder().cache(cache).build().unwrap());

@@ -14,7 +14,7 @@ use super::event::{ClientEvent, StreamId};
 use super::listen::{Effect, Input, State, step};
 use super::spec::{CallSpec, Refused};
 use crate::id::{CallId, RequestId};
-use crate::subscription::{Change, Interest};
+use crate::subscription::{Change, Changed, Interest};
 use crate::time::Now;
 use crate::violation::PeerViolation;
 use crate::wire::write;
@@ -59,7 +59,7 @@ impl ListenSpec {
         self
     }
 
-    /// Updates of the resource of this URI.
+    /// Updates of the resource of this URI and of its parts, which are told as updates of it.
     #[must_use]
     pub fn resource(mut self, uri: impl Into<Box<str>>) -> Self {
         self.uris.push(uri.into());
@@ -232,7 +232,11 @@ impl Client {
             (What::Resource, Some(uri)) => Some(Change::Resource(uri)),
             (What::Resource, None) => return self.violation(PeerViolation::NotSubscribed),
         };
-        let topic = change.and_then(|change| listening.interest.topic(change));
+        // A part of a resource counts as the one that was asked for: so what waits is bounded by that.
+        let topic = change.and_then(|change| match change {
+            Change::Resource(uri) => listening.interest.topic(change).or_else(|| listening.interest.whole(uri)),
+            _ => listening.interest.topic(change),
+        });
         let input = match (change, topic) {
             (None, _) => Input::Acknowledged,
             (Some(_), Some(_)) => Input::Change,
@@ -252,11 +256,11 @@ impl Client {
                 self.settle();
             }
             Effect::PassOn => {
-                if let (Some(topic), Some(change)) = (topic, change)
-                    && !listening.interest.waits(topic)
+                if let Some(topic) = topic.filter(|topic| !listening.interest.waits(*topic))
+                    && let Some(change) = listening.interest.change(topic).map(Changed::from)
                 {
                     listening.interest.wait(topic);
-                    self.events.push_back(ClientEvent::Changed { call: call_id(at), change: change.into() });
+                    self.events.push_back(ClientEvent::Changed { call: call_id(at), change });
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sansio_mcp::client::{Answer, CallSpec};
-use sansio_mcp::subscription::Changed;
+use sansio_mcp::subscription::{Changed, is_part_of};
 use sansio_mcp::time::Mono;
 
 use super::CacheLimits;
@@ -38,6 +38,14 @@ struct Entry {
     topic: Option<Changed>,
     size: usize,
     used: u64,
+}
+
+/// Whether a change makes stale what this one does. With a resource its parts are stale.
+fn is_stale(topic: Option<&Changed>, change: &Changed) -> bool {
+    match (topic, change) {
+        (Some(Changed::Resource(uri)), Changed::Resource(whole)) => uri == whole || is_part_of(uri, whole),
+        (topic, change) => topic == Some(change),
+    }
 }
 
 #[derive(Default)]
@@ -118,8 +126,8 @@ impl Store {
     }
 
     pub(super) fn invalidate(&mut self, change: &Changed) {
-        self.fetches.retain(|_, (_, topic)| topic.as_ref() != Some(change));
-        self.remove_all(|_, entry| entry.topic.as_ref() == Some(change));
+        self.fetches.retain(|_, (_, topic)| !is_stale(topic.as_ref(), change));
+        self.remove_all(|_, entry| is_stale(entry.topic.as_ref(), change));
     }
 
     /// Forgets what is private to a client.
