@@ -64,6 +64,7 @@ pub enum Effect {
 }
 
 /// One step of the table.
+#[allow(clippy::match_same_arms, reason = "a table reads by state")]
 pub fn step(state: State, input: Input) -> (State, Effect) {
     match (state, input) {
         (State::AwaitingAck, Input::Acknowledged) => (State::Active, Effect::Tell),

@@ -20,7 +20,7 @@ use crate::violation::PeerViolation;
 use crate::wire::write;
 
 /// How long a server may take to acknowledge a subscription unless told otherwise.
-const ACKNOWLEDGED_WITHIN: Duration = Duration::from_secs(60);
+const ACKNOWLEDGED_WITHIN: Duration = Duration::from_mins(1);
 
 /// What a subscription asks for (basic/patterns/subscriptions, "Notification Filter").
 #[derive(Clone, Debug, Default)]

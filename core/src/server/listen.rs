@@ -94,6 +94,7 @@ pub enum Effect {
 }
 
 /// One step of the table.
+#[allow(clippy::match_same_arms, reason = "a table reads by state")]
 pub fn step(state: State, input: Input) -> (State, Effect) {
     match (state, input) {
         (State::Opening, Input::Accept) => (State::Listening, Effect::Acknowledge),
@@ -182,8 +183,7 @@ mod tests {
                 let end = rest.iter().position(|e| matches!(e, Effect::End | Effect::WithdrawAndEnd));
                 assert!(end.is_none_or(|end| end + 1 == rest.len()), "{trace:?}");
             }
-            let gone =
-                trace.iter().position(|(i, _)| matches!(i, Input::PeerCancelled | Input::StreamEnded));
+            let gone = trace.iter().position(|(i, _)| matches!(i, Input::PeerCancelled | Input::StreamEnded));
             if let Some(gone) = gone {
                 assert!(trace[gone..].iter().all(|(_, effect)| !said(*effect)), "{trace:?}");
             }

@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::cache::Found;
+use super::canceller::Canceller;
 use super::error::CallError;
 use super::events::Events;
 use super::extra::{Extra, Logs};
@@ -55,14 +56,15 @@ pub struct Call<T> {
     on_progress: Option<OnProgress>,
     batch: VecDeque<Progress>,
     more: Option<Box<More>>,
+    canceller: Option<Canceller>,
     decode: fn(Answer) -> Result<T, CallError>,
 }
 
 enum Stage {
     /// Not made yet; or it cannot be made, and polling tells.
     Described(Result<CallSpec, CallError>),
-    /// Made: the slot of its outcome.
-    Made(u32),
+    /// Made: the slot of its outcome, and what it is there.
+    Made(u32, CallId),
     Over,
 }
 
@@ -79,7 +81,15 @@ impl<T> Call<T> {
         decode: fn(Answer) -> Result<T, CallError>,
     ) -> Self {
         let stage = Stage::Described(spec.map_err(CallError::from));
-        Self { handle, stage, on_progress: None, batch: VecDeque::new(), more: None, decode }
+        Self {
+            handle,
+            stage,
+            on_progress: None,
+            batch: VecDeque::new(),
+            more: None,
+            canceller: None,
+            decode,
+        }
     }
 
     /// Asks for progress and has it passed to `callback`: in order, before the result, in the task that awaits the
@@ -151,9 +161,18 @@ impl<T> Call<T> {
     pub fn cancel(&mut self, reason: &str) {
         match &mut self.stage {
             Stage::Described(described) => *described = Err(CallError::Cancelled),
-            Stage::Made(slot) => self.handle.shared.cancel(*slot, Some(reason)),
+            Stage::Made(slot, _) => self.handle.shared.cancel(*slot, Some(reason)),
             Stage::Over => {}
         }
+    }
+
+    /// A handle with which the call can be given up from elsewhere, while it is awaited: a button, a signal, a race.
+    pub fn canceller(&mut self) -> Canceller {
+        let canceller = self.canceller.get_or_insert_default();
+        if let Stage::Made(slot, call) = self.stage {
+            canceller.made(&self.handle.shared, slot, call);
+        }
+        canceller.clone()
     }
 
     /// Progress that was collected and not passed on.
@@ -176,7 +195,7 @@ impl<T> Call<T> {
         watched: bool,
     ) -> (Poll<Result<T, CallError>>, &mut VecDeque<Progress>) {
         let outcome = match self.stage {
-            Stage::Made(slot) => self.poll_made(slot, cx),
+            Stage::Made(slot, _) => self.poll_made(slot, cx),
             Stage::Described(_) => self.begin(cx, watched),
             Stage::Over => Poll::Pending,
         };
@@ -197,6 +216,9 @@ impl<T> Call<T> {
             Ok(spec) => spec,
             Err(error) => return Poll::Ready((None, Err(error))),
         };
+        if self.canceller.as_ref().is_some_and(|canceller| !canceller.may_be_made()) {
+            return Poll::Ready((None, Err(CallError::Cancelled)));
+        }
         let shared = &self.handle.shared;
         let mut extra: Option<Box<Extra>> = None;
         if let Some(cache) = shared.cache.as_ref().filter(|_| !shared.is_closed()) {
@@ -210,13 +232,16 @@ impl<T> Call<T> {
         if let Some((level, _)) = self.more.as_ref().and_then(|more| more.on_log.as_ref()) {
             extra.get_or_insert_default().logs = Some(Logs::new(*level));
         }
-        match shared.begin(spec, watched, extra, cx.waker()) {
-            Ok(slot) => {
-                self.stage = Stage::Made(slot);
-                Poll::Pending
-            }
-            Err(error) => Poll::Ready((None, Err(error))),
+        let (slot, call) = match shared.begin(spec, watched, extra, cx.waker()) {
+            Ok(made) => made,
+            Err(error) => return Poll::Ready((None, Err(error))),
+        };
+        if self.canceller.as_ref().is_some_and(|canceller| !canceller.made(shared, slot, call)) {
+            shared.abandon(slot);
+            return Poll::Ready((None, Err(CallError::Cancelled)));
         }
+        self.stage = Stage::Made(slot, call);
+        Poll::Pending
     }
 
     fn poll_made(&mut self, slot: u32, cx: &mut Context<'_>) -> Poll<Ended> {
@@ -288,6 +313,7 @@ impl Call<Answer> {
             on_progress: self.on_progress.take(),
             batch: mem::take(&mut self.batch),
             more: self.more.take(),
+            canceller: self.canceller.take(),
             decode,
         }
     }
@@ -312,7 +338,7 @@ impl<T> Future for Call<T> {
 
 impl<T> Drop for Call<T> {
     fn drop(&mut self) {
-        if let Stage::Made(slot) = self.stage
+        if let Stage::Made(slot, _) = self.stage
             && let Some(call) = self.handle.shared.abandon(slot)
         {
             log(Some(call), Some(&CallError::Cancelled));

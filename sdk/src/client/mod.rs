@@ -20,6 +20,7 @@
 mod after;
 mod cache;
 mod call;
+mod canceller;
 mod connection;
 mod error;
 mod events;
@@ -41,6 +42,7 @@ use serde::Serialize;
 
 pub use cache::{Cache, CacheLimits};
 pub use call::{Call, ToolCall};
+pub use canceller::Canceller;
 pub use connection::ClientConnection;
 pub use error::{CallError, ListError};
 pub use events::{CallEvent, Events};

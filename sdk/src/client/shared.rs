@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use sansio_mcp::client::{self as core, Answer, CallSpec, ClientEvent, InputAnswer, ListenSpec, LogMessage, Refused};
+use sansio_mcp::client::{
+    self as core, Answer, CallSpec, ClientEvent, InputAnswer, ListenSpec, LogMessage, Refused, StreamId,
+};
 use sansio_mcp::id::CallId;
 use sansio_mcp::model::RawJson;
 use sansio_mcp::subscription::Changed;
@@ -36,6 +38,8 @@ pub(super) struct Shared {
 pub(super) struct State {
     pub(super) core: core::Client,
     slots: Slots,
+    /// Why nothing can be called any more, if the connection was lost.
+    lost: Option<Arc<str>>,
     /// The transport, asleep.
     pub(super) transport: Option<Waker>,
     /// What is to be done without the lock; empty whenever it is free.
@@ -82,6 +86,7 @@ impl Shared {
             on_log: setup.on_log.clone(),
             cache: cache.clone(),
             slots: Slots::default(),
+            lost: None,
             transport: None,
             after: After::default(),
         };
@@ -129,6 +134,17 @@ impl Shared {
         self.with(|state, now| state.core.close(now));
     }
 
+    /// A stream has gone; the connection with it, if it was the shared one.
+    pub(super) fn stream_end(&self, stream: StreamId, cause: &str) {
+        self.with(|state, now| {
+            let open = !state.core.is_closed();
+            state.core.handle_stream_end(now, stream, cause);
+            if open && state.core.is_closed() {
+                state.lost = Some(cause.into());
+            }
+        });
+    }
+
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
@@ -149,13 +165,13 @@ impl Shared {
         watched: bool,
         extra: Option<Box<Extra>>,
         waker: &Waker,
-    ) -> Result<u32, CallError> {
+    ) -> Result<(u32, CallId), CallError> {
         self.with(|state, now| {
             if state.slots.is_full() {
                 return Err(CallError::Refused(Refused::TooManyCalls));
             }
-            let call = state.core.call(now, spec)?;
-            Ok(state.insert(call, watched, extra, waker))
+            let call = state.core.call(now, spec).map_err(|refused| state.refused(refused))?;
+            Ok((state.insert(call, watched, extra, waker), call))
         })
     }
 
@@ -165,7 +181,7 @@ impl Shared {
             if state.slots.is_full() {
                 return Err(CallError::Refused(Refused::TooManyCalls));
             }
-            let call = state.core.listen(now, spec)?;
+            let call = state.core.listen(now, spec).map_err(|refused| state.refused(refused))?;
             let extra = Extra { heard: Some(Heard::default()), ..Extra::default() };
             Ok(state.insert(call, false, Some(Box::new(extra)), waker))
         })
@@ -250,6 +266,15 @@ impl Shared {
         self.with(|state, now| state.cancel(now, at, reason));
     }
 
+    /// As [`cancel`](Self::cancel), if the slot is still this call's.
+    pub(super) fn cancel_call(&self, at: u32, call: CallId, reason: &str) {
+        self.with(|state, now| {
+            if state.slots.get_mut(at).is_some_and(|slot| slot.call == call) {
+                state.cancel(now, at, Some(reason));
+            }
+        });
+    }
+
     /// The owner of a call is gone: cancels it if it has not ended, and frees its slot. Returns the call if it was
     /// cancelled by this.
     pub(super) fn abandon(&self, at: u32) -> Option<CallId> {
@@ -286,6 +311,14 @@ impl State {
         {
             // It may be over in the core only if its outcome is here: events are handed out under the same lock.
             let _ = self.core.cancel(now, slot.call, reason);
+        }
+    }
+
+    /// A client whose connection was lost says so from then on.
+    fn refused(&self, refused: Refused) -> CallError {
+        match (refused, &self.lost) {
+            (Refused::Closed, Some(cause)) => CallError::Lost(Arc::clone(cause)),
+            (refused, _) => refused.into(),
         }
     }
 

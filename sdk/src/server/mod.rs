@@ -29,6 +29,7 @@ mod registry;
 mod reply;
 mod spec;
 mod step;
+mod yielding;
 
 use std::sync::Arc;
 
@@ -37,11 +38,12 @@ use sansio_mcp::model::Implementation;
 use sansio_mcp::server::ServerConfig;
 
 pub use builder::Builder;
-pub use context::{Context, Report};
+pub use context::{Context, OnExit, Report};
 pub use exit::Exit;
-pub use handler::{RunTool, Running};
+pub(crate) use handler::RunTool;
+pub use layer::Next;
 pub(crate) use layer::run_request;
-pub use layer::{ContextHook, Layer, Next};
+pub(crate) use layer::{ContextHook, Layer};
 #[cfg(feature = "schemars")]
 pub use output::Json;
 pub use output::{NoArguments, Parsed, RawArguments, ToolInput, ToolOutput, Untyped};
@@ -51,7 +53,8 @@ pub use reply::{Answer, Failure, Reply};
 pub use sansio_mcp::model::{CallToolResult, ContentBlock, Icon, ToolAnnotations};
 pub use sansio_mcp::server::{ConfigError, Progress, Request};
 pub use spec::{ToolSpec, schema};
-pub use step::{Generator, Step, Yielder, generator};
+pub use step::Step;
+pub use yielding::{Generator, Yielder, generator};
 
 use crate::engine::Bounds;
 use crate::mode::{Local, Mode, Shared};
