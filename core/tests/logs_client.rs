@@ -43,7 +43,10 @@ fn a_call_asks_for_a_level_and_gets_messages_of_that_level_and_above() {
     client.hears(&message);
     match client.events().as_slice() {
         [ClientEvent::Log { call: Some(of), message }] => {
-            assert_eq!((*of, message.level, message.logger.as_deref()), (call, LoggingLevel::Warning, Some("db")));
+            assert_eq!(
+                (*of, message.level, message.logger.as_deref()),
+                (call, LoggingLevel::Warning, Some("db"))
+            );
             assert_eq!(&*message.data, r#"{"deep":[1]}"#);
         }
         other => panic!("{other:?}"),

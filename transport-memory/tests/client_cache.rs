@@ -23,11 +23,7 @@ type Hints = Value;
 
 /// A client with this cache, and a server that counts: each result holds the number of requests so far.
 fn start(lab: &Lab, cache: &Cache, hints: Hints) -> (Client, Arc<AtomicI64>) {
-    let setup = builder()
-        .cache(cache.clone())
-        .on_roots(async |_| Ok(Vec::new()))
-        .build()
-        .unwrap();
+    let setup = builder().cache(cache.clone()).on_roots(async |_| Ok(Vec::new())).build().unwrap();
     let (client, mut peer) = start_setup(lab, setup);
     let served = Arc::new(AtomicI64::new(0));
     let count = Arc::clone(&served);
@@ -37,8 +33,11 @@ fn start(lab: &Lab, cache: &Cache, hints: Hints) -> (Client, Arc<AtomicI64>) {
             if request["method"] == "subscriptions/listen" {
                 let meta = json!({"io.modelcontextprotocol/subscriptionId": id});
                 let filter = &request["params"]["notifications"];
-                peer.send(notification("subscriptions/acknowledged", &json!({"_meta": meta, "notifications": filter})))
-                    .await;
+                peer.send(notification(
+                    "subscriptions/acknowledged",
+                    &json!({"_meta": meta, "notifications": filter}),
+                ))
+                .await;
                 continue;
             }
             let n = count.fetch_add(1, Ordering::Relaxed) + 1;
@@ -145,7 +144,8 @@ fn other_params_are_another_result_and_a_call_with_metadata_is_none() {
     let lab = Lab::new();
     let (client, _) = start(&lab, &Cache::default(), minute());
     let pages = [None, Some(""), Some("x")].map(CallSpec::list_tools);
-    let numbers: Vec<i64> = pages.iter().cycle().take(6).map(|page| get(&lab, &client, page.clone())).collect();
+    let numbers: Vec<i64> =
+        pages.iter().cycle().take(6).map(|page| get(&lab, &client, page.clone())).collect();
     assert_eq!(numbers, [1, 2, 3, 1, 2, 3]);
     assert_eq!((get(&lab, &client, read("a://1")), get(&lab, &client, read("a://2"))), (4, 5));
     let with_meta = || read("a://1").meta(&json!({"tenant": 7})).unwrap();
@@ -190,9 +190,12 @@ fn errors_are_not_kept() {
 #[test]
 fn public_results_are_shared_and_private_ones_never() {
     let lab = Lab::new();
-    for (scope, shared) in
-        [(json!("public"), true), (json!("private"), false), (json!(null), false), (json!("everybody"), false)]
-    {
+    for (scope, shared) in [
+        (json!("public"), true),
+        (json!("private"), false),
+        (json!(null), false),
+        (json!("everybody"), false),
+    ] {
         let cache = Cache::default();
         let hints = json!({"ttlMs": 60_000, "cacheScope": scope});
         let (one, first) = start(&lab, &cache, hints.clone());
@@ -231,8 +234,7 @@ fn a_client_that_speaks_for_somebody_else_forgets_what_was_private() {
 
 /// A server that the test writes by hand, with a subscription to everything that is id 1.
 async fn subscribed(client: &Client, peer: &mut support::Peer) -> sansio_mcp_sdk::client::Subscription {
-    let mut subscription =
-        client.listen(ListenSpec::new().tools().prompts().resources().resource("a://1"));
+    let mut subscription = client.listen(ListenSpec::new().tools().prompts().resources().resource("a://1"));
     let acknowledged = poll_fn(|cx| {
         use futures_core::Stream;
         Poll::Ready(Pin::new(&mut subscription).poll_next(cx).is_pending())
@@ -242,7 +244,8 @@ async fn subscribed(client: &Client, peer: &mut support::Peer) -> sansio_mcp_sdk
     let meta = json!({"io.modelcontextprotocol/subscriptionId": 1});
     let filter = json!({"toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
         "resourceSubscriptions": ["a://1"]});
-    peer.send(notification("subscriptions/acknowledged", &json!({"_meta": meta, "notifications": filter}))).await;
+    peer.send(notification("subscriptions/acknowledged", &json!({"_meta": meta, "notifications": filter})))
+        .await;
     subscription.acknowledged().await.unwrap();
     subscription
 }
@@ -349,7 +352,8 @@ fn entries_and_bytes_are_bounded_and_the_least_recently_used_goes_first() {
     let lab = Lab::new();
     let cache = Cache::new(CacheLimits::default().with_entries(2));
     let (client, _) = start(&lab, &cache, minute());
-    let numbers = ["a://1", "a://2", "a://1", "a://3", "a://1", "a://2"].map(|uri| get(&lab, &client, read(uri)));
+    let numbers =
+        ["a://1", "a://2", "a://1", "a://3", "a://1", "a://2"].map(|uri| get(&lab, &client, read(uri)));
     assert_eq!(numbers, [1, 2, 1, 3, 1, 4]);
     assert_eq!(cache.entries(), 2);
 

@@ -11,9 +11,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use sansio_mcp::client::{Abandon, Routing};
-use sansio_mcp::model::{
-    CreateMessageResult, ElicitAction, ElicitResult, RawMembers, Root, SamplingMessage,
-};
+use sansio_mcp::model::{CreateMessageResult, ElicitAction, ElicitResult, RawMembers, Root, SamplingMessage};
 use sansio_mcp::violation::PeerViolation;
 use sansio_mcp_memory::{Lab, Task};
 use sansio_mcp_sdk::client::{CallError, ClientSetup, InputFailure};
@@ -35,7 +33,8 @@ fn url() -> Value {
 }
 
 fn sampling(more: &Value) -> Value {
-    let mut params = json!({"maxTokens": 5, "messages": [{"role": "user", "content": {"type": "text", "text": "2+2"}}]});
+    let mut params =
+        json!({"maxTokens": 5, "messages": [{"role": "user", "content": {"type": "text", "text": "2+2"}}]});
     for (name, value) in more.as_object().unwrap() {
         params[name] = value.clone();
     }
@@ -83,7 +82,8 @@ fn a_client_declares_what_it_has_handlers_for_and_nothing_else() {
     assert_eq!(declared(builder().build().unwrap()), json!({}));
     let url = builder().on_url(async |_| Ok(ElicitAction::Cancel)).build().unwrap();
     assert_eq!(declared(url), json!({"elicitation": {"url": {}}}));
-    let by_hand = serde_json::from_value(json!({"sampling": {"context": {}}, "extensions": {"x/y": {}}})).unwrap();
+    let by_hand =
+        serde_json::from_value(json!({"sampling": {"context": {}}, "extensions": {"x/y": {}}})).unwrap();
     let tools = builder()
         .capabilities(by_hand)
         .on_sampling_with_tools(async |_| Ok(CreateMessageResult::new("m", "4")))
@@ -106,7 +106,8 @@ fn a_capability_that_nothing_stands_for_is_refused_by_name() {
         assert!(refused.to_string().contains(field), "{refused}");
     }
     let capabilities = serde_json::from_value(json!({"sampling": {"tools": {}}})).unwrap();
-    let plain = builder().capabilities(capabilities).on_sampling(async |_| Ok(CreateMessageResult::new("m", "")));
+    let plain =
+        builder().capabilities(capabilities).on_sampling(async |_| Ok(CreateMessageResult::new("m", "")));
     assert!(plain.build().err().unwrap().to_string().contains("capabilities.sampling.tools"));
 }
 
@@ -168,7 +169,12 @@ fn a_question_says_what_it_is_about_and_defaults_fill_what_was_left_empty() {
     let log = Arc::clone(&seen);
     let setup = builder()
         .on_form(move |form| {
-            log.lock().unwrap().push((form.method.clone(), form.target.clone(), form.round, form.key.clone()));
+            log.lock().unwrap().push((
+                form.method.clone(),
+                form.target.clone(),
+                form.round,
+                form.key.clone(),
+            ));
             let left: RawMembers = serde_json::from_value(json!({"name": "x", "note": null})).unwrap();
             async move { Ok(ElicitResult::accept(left)) }
         })
@@ -198,7 +204,8 @@ fn a_question_says_what_it_is_about_and_defaults_fill_what_was_left_empty() {
 #[test]
 fn an_answer_that_does_not_fit_its_form_never_leaves() {
     let lab = Lab::new();
-    let schema = json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer", "maximum": 9}}});
+    let schema =
+        json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer", "maximum": 9}}});
     for content in [json!({"n": 10}), json!({"n": "9"}), json!({}), json!({"n": 1, "more": 1})] {
         let content: RawMembers = serde_json::from_value(content).unwrap();
         let setup = builder()
@@ -325,7 +332,8 @@ fn a_question_has_a_deadline_of_its_own_and_those_of_the_call_stand_still() {
     let living = Arc::new(AtomicUsize::new(0));
     let (client, peer) = start_setup(&lab, slow(&lab, &living, false));
     let questions = json!({"fast": anything(), "never": anything()});
-    let lines = vec![ask(1, &questions, None), ask(2, &json!({"fast": anything()}), None), answer(3, "in time")];
+    let lines =
+        vec![ask(1, &questions, None), ask(2, &json!({"fast": anything()}), None), answer(3, "in time")];
     let server = script(&lab, peer, lines);
     let call = client.call_tool("t", &json!({})).total_timeout(Some(SECOND)).answer_within(Some(60 * SECOND));
     assert_eq!(lab.run(call).unwrap_err(), CallError::InputTimedOut);
@@ -459,7 +467,11 @@ fn eight_rounds_are_answered_and_at_the_ninth_nobody_is_asked() {
     let heard = lab.run(server);
     let states: Vec<_> = heard.iter().map(|line| line["params"]["requestState"].as_str()).collect();
     assert_eq!(states.len(), 9);
-    assert_eq!((states[0], states[1], states[8]), (None, Some("1"), Some("8")), "each retry has the last state");
+    assert_eq!(
+        (states[0], states[1], states[8]),
+        (None, Some("1"), Some("8")),
+        "each retry has the last state"
+    );
 }
 
 #[test]
@@ -488,13 +500,8 @@ fn a_version_is_corrected_once_a_call_and_answers_survive_it() {
     let (client, peer) = start_setup(&lab, setup);
     let wrong = |id| error(id, -32022, &json!({"supported": ["2026-07-28"], "requested": "2027-01-01"}));
     let back = |id| error(id, -32022, &json!({"supported": ["2027-01-01"], "requested": "2026-07-28"}));
-    let lines = vec![
-        ask(1, &json!({"k": anything()}), Some("s")),
-        wrong(2),
-        answer(3, "done"),
-        wrong(4),
-        back(5),
-    ];
+    let lines =
+        vec![ask(1, &json!({"k": anything()}), Some("s")), wrong(2), answer(3, "done"), wrong(4), back(5)];
     let server = script(&lab, peer, lines);
     assert_eq!(lab.run(client.call_tool("t", &json!({}))).unwrap().first_text(), Some("done"));
     assert_eq!(lab.run(client.call_tool("t", &json!({}))).unwrap_err().code(), "PEER_ERROR");
@@ -513,8 +520,10 @@ fn sampling_with_tools_reaches_a_handler_that_can_use_them() {
     let lab = Lab::new();
     let setup = builder()
         .on_sampling_with_tools(async |asked| {
-            let tools: Vec<String> = asked.params.tools.iter().flatten().map(|tool| tool.name.clone()).collect();
-            let said = asked.params.messages.first().map(|m: &SamplingMessage| m.content.first_text().is_some());
+            let tools: Vec<String> =
+                asked.params.tools.iter().flatten().map(|tool| tool.name.clone()).collect();
+            let said =
+                asked.params.messages.first().map(|m: &SamplingMessage| m.content.first_text().is_some());
             Ok(CreateMessageResult::new("m", format!("{tools:?} {said:?}")).with_stop_reason("endTurn"))
         })
         .build()
@@ -525,7 +534,10 @@ fn sampling_with_tools_reaches_a_handler_that_can_use_them() {
     lab.run(client.call_tool("t", &json!({}))).unwrap();
     drop(client);
     let said = &lab.run(server)[1]["params"]["inputResponses"]["k"];
-    assert_eq!((&said["content"]["text"], &said["stopReason"]), (&json!("[\"w\"] Some(true)"), &json!("endTurn")));
+    assert_eq!(
+        (&said["content"]["text"], &said["stopReason"]),
+        (&json!("[\"w\"] Some(true)"), &json!("endTurn"))
+    );
 }
 
 #[test]
@@ -541,7 +553,8 @@ fn progress_before_and_after_a_question_comes_in_order() {
     });
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&seen);
-    let call = client.call_tool("t", &json!({})).on_progress(move |step| log.lock().unwrap().push(step.progress));
+    let call =
+        client.call_tool("t", &json!({})).on_progress(move |step| log.lock().unwrap().push(step.progress));
     lab.run(call).unwrap();
     assert_eq!(*seen.lock().unwrap(), [1.0, 2.0, 1.0]);
 }
@@ -559,8 +572,10 @@ fn two_calls_that_ask_at_once_are_answered_apart() {
     let (client, mut peer) = start_setup(&lab, setup);
     let server = lab.spawn(async move {
         let (one, two) = (peer.request().await, peer.request().await);
-        peer.send(ask(one, &json!({"k": anything()}), Some("1")) + &ask(two, &json!({"k": anything()}), Some("2")))
-            .await;
+        peer.send(
+            ask(one, &json!({"k": anything()}), Some("1")) + &ask(two, &json!({"k": anything()}), Some("2")),
+        )
+        .await;
         let mut retries = vec![peer.line().await.unwrap(), peer.line().await.unwrap()];
         retries.sort_by_key(|retry| retry["params"]["name"].to_string());
         for retry in &retries {

@@ -117,7 +117,9 @@ fn edge_57_a_graceful_end_a_cancel_a_loss_and_a_refusal_are_told_apart() {
                 }
                 let end = subscription.acknowledged().await.unwrap_err();
                 match end {
-                    ListenEnd::Refused(CallError::Peer(peer)) if how == "refused" => assert_eq!(peer.code, -32601),
+                    ListenEnd::Refused(CallError::Peer(peer)) if how == "refused" => {
+                        assert_eq!(peer.code, -32601)
+                    }
                     ListenEnd::Refused(CallError::TimedOut(Timeout::Total)) if how == "silence" => {
                         assert_eq!(lab.clock().elapsed(), 60 * SECOND);
                         let farewell = peer.line().await.unwrap();
@@ -164,7 +166,10 @@ fn dropping_a_subscription_cancels_it_and_one_never_polled_was_never_there() {
         let subscription = open(&client, &mut peer).await;
         drop(subscription);
         let farewell = peer.line().await.unwrap();
-        assert_eq!((&farewell["method"], &farewell["params"]), (&json!("notifications/cancelled"), &json!({"requestId": 1})));
+        assert_eq!(
+            (&farewell["method"], &farewell["params"]),
+            (&json!("notifications/cancelled"), &json!({"requestId": 1}))
+        );
         assert_eq!(client.open_calls(), 0);
         peer.send(tools(1) + &acknowledged(1, &json!({}))).await;
         settle().await;

@@ -43,7 +43,8 @@ fn a_call_hears_messages_of_its_level_before_its_result_and_a_panic_harms_nothin
     let (client, mut peer) = start(&lab);
     let server = lab.spawn(async move {
         let request = peer.line().await.unwrap();
-        peer.send(log("info", "no") + &log("warning", "one") + &log("error", "bad") + &log("alert", "two")).await;
+        peer.send(log("info", "no") + &log("warning", "one") + &log("error", "bad") + &log("alert", "two"))
+            .await;
         peer.send(answer(1, "done") + &log("alert", "late")).await;
         request
     });
@@ -78,7 +79,10 @@ fn where_nothing_says_whose_a_message_is_all_that_asked_for_its_level_get_it() {
         for call in [&mut one, &mut two, &mut three, &mut four] {
             assert!(!poll(call).await);
         }
-        assert_eq!((taken(&debug), taken(&error)), (vec!["a".into(), "b".into(), "c".into()], vec!["b".into(), "c".into()]));
+        assert_eq!(
+            (taken(&debug), taken(&error)),
+            (vec!["a".into(), "b".into(), "c".into()], vec!["b".into(), "c".into()])
+        );
         assert_eq!(taken(&everybody), ["a", "b", "c"], "the client hears each once");
         drop(one);
         settle().await;

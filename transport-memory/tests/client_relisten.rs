@@ -99,7 +99,9 @@ fn it_is_opened_again_on_another_connection_after_a_loss_and_after_a_graceful_en
         kinds(&events),
         ["opened", "changed", "lost", "opened", "changed", "graceful", "opened", "changed", "ended"]
     );
-    let RelistenEvent::Ended(ListenEnd::Refused(refused)) = events.last().unwrap() else { panic!("{events:?}") };
+    let RelistenEvent::Ended(ListenEnd::Refused(refused)) = events.last().unwrap() else {
+        panic!("{events:?}")
+    };
     assert_eq!(refused.code(), "PEER_ERROR", "an error is final");
     assert_eq!(lab.clock().elapsed(), Duration::from_millis(100 + 200), "with pauses in between");
 }
@@ -119,10 +121,12 @@ fn it_goes_on_with_the_same_connection_where_that_is_still_there() {
         peer.line().await
     });
     let same = client.clone();
-    let relisten =
-        Relisten::new(ListenSpec::new().tools(), Arc::new(lab.clock()), RelistenLimits::default(), move || {
-            ready(Ok::<_, String>(same.clone()))
-        });
+    let relisten = Relisten::new(
+        ListenSpec::new().tools(),
+        Arc::new(lab.clock()),
+        RelistenLimits::default(),
+        move || ready(Ok::<_, String>(same.clone())),
+    );
     let events = Rc::new(RefCell::new(Vec::new()));
     let log = Rc::clone(&events);
     lab.spawn(async move {
@@ -143,7 +147,8 @@ fn it_goes_on_with_the_same_connection_where_that_is_still_there() {
 #[test]
 fn attempts_that_come_to_nothing_are_bounded_and_further_and_further_apart() {
     let lab = Lab::new();
-    let events = lab.run(all(Connections::default().relisten(&lab, RelistenLimits::default().with_attempts(3))));
+    let events =
+        lab.run(all(Connections::default().relisten(&lab, RelistenLimits::default().with_attempts(3))));
     assert_eq!(kinds(&events), ["lost", "lost", "lost", "ended"]);
     let lost = RelistenEvent::Ended(ListenEnd::Lost("no more connections".into()));
     assert_eq!(events.last(), Some(&lost));

@@ -12,7 +12,11 @@ use serde_json::{Value, json};
 use support::{Peer, ask, builder, error, result, start, start_setup};
 
 /// Answers each request with what `reply` makes of it, a whole line, and returns the requests.
-fn serve(lab: &Lab, mut peer: Peer, mut reply: impl FnMut(i64, &Value) -> String + 'static) -> Task<Vec<Value>> {
+fn serve(
+    lab: &Lab,
+    mut peer: Peer,
+    mut reply: impl FnMut(i64, &Value) -> String + 'static,
+) -> Task<Vec<Value>> {
     lab.spawn(async move {
         let mut heard = Vec::new();
         while let Some(request) = peer.line().await {
@@ -52,8 +56,10 @@ fn the_lists_of_prompts_resources_and_templates_are_read_to_their_end() {
     let templates = lab.run(client.list_resource_templates()).unwrap();
     assert_eq!(templates.iter().map(|template| &*template.uri_template).collect::<Vec<_>>(), ["a://{x}"; 2]);
     drop(client);
-    let methods: Vec<Value> = lab.run(server).into_iter().map(|mut request| request["method"].take()).collect();
-    let twice = ["prompts/list", "resources/list", "resources/templates/list"].map(|method| [json!(method), json!(method)]);
+    let methods: Vec<Value> =
+        lab.run(server).into_iter().map(|mut request| request["method"].take()).collect();
+    let twice = ["prompts/list", "resources/list", "resources/templates/list"]
+        .map(|method| [json!(method), json!(method)]);
     assert_eq!(methods, twice.concat());
 }
 
@@ -69,8 +75,11 @@ fn prompts_and_resources_may_ask_before_they_answer() {
             return ask(id, &json!({"k": {"method": "sampling/createMessage", "params": asked}}), Some("s"));
         }
         match request["method"].as_str().unwrap() {
-            "prompts/get" => result(id, &json!({"description": "d", "messages": [
-                {"role": "assistant", "content": {"type": "text", "text": params["arguments"]["x"]}}]})),
+            "prompts/get" => result(
+                id,
+                &json!({"description": "d", "messages": [
+                {"role": "assistant", "content": {"type": "text", "text": params["arguments"]["x"]}}]}),
+            ),
             _ => result(id, &json!({"contents": [{"uri": params["uri"], "blob": "AQID"}], "ttlMs": 5})),
         }
     });
@@ -91,8 +100,9 @@ fn prompts_and_resources_may_ask_before_they_answer() {
 fn a_completion_says_what_is_known_and_gets_values() {
     let lab = Lab::new();
     let (client, peer) = start(&lab);
-    let server =
-        serve(&lab, peer, |id, _| result(id, &json!({"completion": {"values": ["flask"], "total": 1, "hasMore": false}})));
+    let server = serve(&lab, peer, |id, _| {
+        result(id, &json!({"completion": {"values": ["flask"], "total": 1, "hasMore": false}}))
+    });
     let params = CompleteParams::new(PromptReference::new("review"), "framework", "fla");
     let known = [("language", "python".to_owned())].into_iter().collect();
     let found = lab.run(client.complete(&params.clone().with_known(known))).unwrap().completion;

@@ -234,7 +234,9 @@ impl Client {
         };
         // A part of a resource counts as the one that was asked for: so what waits is bounded by that.
         let topic = change.and_then(|change| match change {
-            Change::Resource(uri) => listening.interest.topic(change).or_else(|| listening.interest.whole(uri)),
+            Change::Resource(uri) => {
+                listening.interest.topic(change).or_else(|| listening.interest.whole(uri))
+            }
             _ => listening.interest.topic(change),
         });
         let input = match (change, topic) {

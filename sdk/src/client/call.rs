@@ -81,15 +81,7 @@ impl<T> Call<T> {
         decode: fn(Answer) -> Result<T, CallError>,
     ) -> Self {
         let stage = Stage::Described(spec.map_err(CallError::from));
-        Self {
-            handle,
-            stage,
-            on_progress: None,
-            batch: VecDeque::new(),
-            more: None,
-            canceller: None,
-            decode,
-        }
+        Self { handle, stage, on_progress: None, batch: VecDeque::new(), more: None, canceller: None, decode }
     }
 
     /// Asks for progress and has it passed to `callback`: in order, before the result, in the task that awaits the
@@ -296,7 +288,10 @@ type Ended = (Option<CallId>, Result<Answer, CallError>);
 /// Passes log messages on.
 fn pass_on((messages, dropped): (VecDeque<Arc<LogMessage>>, u64), callback: &mut OnLog) {
     if dropped > 0 {
-        tracing::debug!(dropped, "log messages of the server were dropped: nobody looked at those before them");
+        tracing::debug!(
+            dropped,
+            "log messages of the server were dropped: nobody looked at those before them"
+        );
     }
     for message in messages {
         contained(|| callback(&message));

@@ -49,11 +49,7 @@ pub struct RelistenLimits {
 
 impl Default for RelistenLimits {
     fn default() -> Self {
-        Self {
-            attempts: 8,
-            first_pause: Duration::from_millis(100),
-            longest_pause: Duration::from_secs(30),
-        }
+        Self { attempts: 8, first_pause: Duration::from_millis(100), longest_pause: Duration::from_secs(30) }
     }
 }
 

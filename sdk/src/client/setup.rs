@@ -7,8 +7,8 @@ use std::time::Duration;
 use sansio_mcp::client::{Abandon, ClientConfig, ClientConfigBuilder, LogMessage, Routing};
 use sansio_mcp::limits::ClientLimits;
 use sansio_mcp::model::{
-    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams, ElicitResult,
-    ElicitUrlParams, Implementation, ListRootsParams, Root,
+    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams,
+    ElicitResult, ElicitUrlParams, Implementation, ListRootsParams, Root,
 };
 use sansio_mcp::server::ConfigError;
 
@@ -91,7 +91,10 @@ impl ClientBuilder {
 
     /// Answers forms (client/elicitation). The answer is [`Question::accept`], or that the person
     /// [declined](ElicitResult::decline) or [went away](ElicitResult::cancel). Declares `elicitation.form`.
-    pub fn on_form<F>(mut self, handler: impl Fn(Question<ElicitFormParams>) -> F + Send + Sync + 'static) -> Self
+    pub fn on_form<F>(
+        mut self,
+        handler: impl Fn(Question<ElicitFormParams>) -> F + Send + Sync + 'static,
+    ) -> Self
     where
         F: Future<Output = Result<ElicitResult, InputFailure>> + Send + 'static,
     {
@@ -104,7 +107,10 @@ impl ClientBuilder {
     /// The URL must be shown in full before the person agrees, must not be fetched here, and is to be opened where
     /// neither this program nor a model sees what goes on (client/elicitation, "Safe URL Handling"). Declares
     /// `elicitation.url`.
-    pub fn on_url<F>(mut self, handler: impl Fn(Question<ElicitUrlParams>) -> F + Send + Sync + 'static) -> Self
+    pub fn on_url<F>(
+        mut self,
+        handler: impl Fn(Question<ElicitUrlParams>) -> F + Send + Sync + 'static,
+    ) -> Self
     where
         F: Future<Output = Result<ElicitAction, InputFailure>> + Send + 'static,
     {
@@ -140,7 +146,10 @@ impl ClientBuilder {
 
     /// Says which folders and files the server may work on; their URIs are `file://` ones (client/roots; deprecated by
     /// the specification). Declares `roots`.
-    pub fn on_roots<F>(mut self, handler: impl Fn(Question<ListRootsParams>) -> F + Send + Sync + 'static) -> Self
+    pub fn on_roots<F>(
+        mut self,
+        handler: impl Fn(Question<ListRootsParams>) -> F + Send + Sync + 'static,
+    ) -> Self
     where
         F: Future<Output = Result<Vec<Root>, InputFailure>> + Send + 'static,
     {

@@ -120,8 +120,12 @@ impl Store {
     }
 
     fn remove_all(&mut self, which: impl Fn(&Key, &Entry) -> bool) {
-        let gone: Vec<Key> =
-            self.entries.iter().filter(|(key, entry)| which(key, entry)).map(|(key, _)| key.clone()).collect();
+        let gone: Vec<Key> = self
+            .entries
+            .iter()
+            .filter(|(key, entry)| which(key, entry))
+            .map(|(key, _)| key.clone())
+            .collect();
         gone.iter().for_each(|key| self.remove(key));
     }
 

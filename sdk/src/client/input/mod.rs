@@ -9,9 +9,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use sansio_mcp::model::{
-    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams, ElicitResult,
-    ElicitUrlParams, ElicitationCapability, InputParams, InputRequest, InputResponse, ListRootsParams,
-    ListRootsResult, RawJson, RawMembers, Root, SamplingCapability,
+    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams,
+    ElicitResult, ElicitUrlParams, ElicitationCapability, InputParams, InputRequest, InputResponse,
+    ListRootsParams, ListRootsResult, RawJson, RawMembers, Root, SamplingCapability,
 };
 use sansio_mcp::server::ConfigError;
 
@@ -61,8 +61,12 @@ impl Inputs {
     ///
     /// # Errors
     /// Something was declared that no handler answers.
-    pub(super) fn declared(&self, mut by_hand: ClientCapabilities) -> Result<ClientCapabilities, ConfigError> {
-        let contradiction = |field| Err(ConfigError::new(field, "is declared, and there is no handler for it"));
+    pub(super) fn declared(
+        &self,
+        mut by_hand: ClientCapabilities,
+    ) -> Result<ClientCapabilities, ConfigError> {
+        let contradiction =
+            |field| Err(ConfigError::new(field, "is declared, and there is no handler for it"));
         if let Some(elicitation) = &by_hand.elicitation {
             if elicitation.accepts_form() && self.form.is_none() {
                 return contradiction("capabilities.elicitation.form");
