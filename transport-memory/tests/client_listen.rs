@@ -51,6 +51,7 @@ async fn ready(subscription: &mut Subscription) -> Vec<Option<ListenEvent>> {
     all
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "an item of a stream is an option")]
 fn changed(change: Changed) -> Option<ListenEvent> {
     Some(ListenEvent::Changed(change))
 }
@@ -118,7 +119,7 @@ fn edge_57_a_graceful_end_a_cancel_a_loss_and_a_refusal_are_told_apart() {
                 let end = subscription.acknowledged().await.unwrap_err();
                 match end {
                     ListenEnd::Refused(CallError::Peer(peer)) if how == "refused" => {
-                        assert_eq!(peer.code, -32601)
+                        assert_eq!(peer.code, -32601);
                     }
                     ListenEnd::Refused(CallError::TimedOut(Timeout::Total)) if how == "silence" => {
                         assert_eq!(lab.clock().elapsed(), 60 * SECOND);

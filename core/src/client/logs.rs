@@ -102,10 +102,9 @@ impl Client {
         let last = (level, (u32::MAX, u32::MAX));
         let mut asking = self.logs.asking.range(..=last).map(|(_, call)| *call);
         match (asking.next(), asking.next()) {
-            (None, _) => Err(Some(PeerViolation::LogNotAskedFor)),
-            (Some(only), None) if self.in_flight(only) => Ok(Some(only)),
-            (Some(_), None) => Err(Some(PeerViolation::LogNotAskedFor)),
             (Some(_), Some(_)) => Ok(None),
+            (Some(only), None) if self.in_flight(only) => Ok(Some(only)),
+            _ => Err(Some(PeerViolation::LogNotAskedFor)),
         }
     }
 

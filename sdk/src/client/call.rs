@@ -32,16 +32,23 @@ type OnLog = Box<dyn FnMut(&LogMessage) + Send>;
 /// What few calls have.
 struct More {
     on_log: Option<(LoggingLevel, OnLog)>,
-    answer_within: Option<Option<Duration>>,
+    answer_within: Within,
     /// Not from the cache.
     fresh: bool,
     /// Questions being answered.
     round: Option<Round>,
 }
 
+/// How long a question may wait.
+enum Within {
+    AsTheClientSays,
+    Time(Duration),
+    ForEver,
+}
+
 impl More {
     fn boxed() -> Box<Self> {
-        Box::new(Self { on_log: None, answer_within: None, fresh: false, round: None })
+        Box::new(Self { on_log: None, answer_within: Within::AsTheClientSays, fresh: false, round: None })
     }
 }
 
@@ -132,7 +139,8 @@ impl<T> Call<T> {
     /// Ends the call when a question of the server is not answered within this time; `None`: never. Overrides
     /// [`ClientBuilder::answer_within`](super::ClientBuilder::answer_within).
     pub fn answer_within(mut self, within: Option<Duration>) -> Self {
-        self.more.get_or_insert_with(More::boxed).answer_within = Some(within);
+        self.more.get_or_insert_with(More::boxed).answer_within =
+            within.map_or(Within::ForEver, Within::Time);
         self
     }
 
@@ -253,7 +261,11 @@ impl<T> Call<T> {
                 Poll::Ready(Collected::Asked(asked)) => {
                     let setup = &shared.setup;
                     let more = self.more.get_or_insert_with(More::boxed);
-                    let within = more.answer_within.unwrap_or(setup.answer_within);
+                    let within = match more.answer_within {
+                        Within::AsTheClientSays => setup.answer_within,
+                        Within::Time(within) => Some(within),
+                        Within::ForEver => None,
+                    };
                     let begun = match &setup.inputs {
                         Some(inputs) => Round::begin(inputs, asked, within, &shared.clock),
                         None => Err(CallError::InputUnsupported),

@@ -14,6 +14,14 @@
 //! # Ok(()) }
 //! ```
 //!
+//! | to | there is |
+//! | --- | --- |
+//! | call tools, prompts, resources, and list them | [`Client`]'s methods, each a [`Call`] to set up and await |
+//! | answer what a server asks in the middle of a call | handlers of a [`ClientBuilder`] |
+//! | hear of changes | [`Client::listen`], and [`Relisten`] across connections |
+//! | not ask again for what is still fresh | a [`Cache`] |
+//! | hear a server's log messages | [`Call::on_log`], [`ClientBuilder::on_log`] |
+//!
 //! Dropping a call that was begun cancels it: the server is told, if it knows of the call. A call ends exactly once,
 //! with its result or a [`CallError`], whose [`code`](CallError::code) is stable.
 

@@ -140,10 +140,10 @@ pub(super) enum Found {
 
 impl Member {
     pub(super) fn find(&self, spec: &CallSpec, now: Mono, look: bool) -> Found {
-        let topic = match topic(spec) {
-            Some(topic) if !spec.has_meta() => topic,
-            _ => return Found::NotCacheable,
-        };
+        if !is_cacheable(spec) || spec.has_meta() {
+            return Found::NotCacheable;
+        }
+        let topic = topic(spec);
         let owner = self.owner.load(Ordering::Relaxed);
         let key = Key::new(owner, spec);
         let mut store = self.cache.store();
@@ -206,14 +206,22 @@ impl Drop for Fetch {
     }
 }
 
-/// What makes a result of this call stale; `None` if it is not cacheable at all.
-fn topic(spec: &CallSpec) -> Option<Option<Changed>> {
+/// Whether results of this call may be kept (server/utilities/caching, "Cacheable Results"). Of `resources/read` it has
+/// to be known what is read: notifications say which resource was updated.
+fn is_cacheable(spec: &CallSpec) -> bool {
+    match spec.method() {
+        "resources/read" => spec.target().is_some(),
+        method => method == "server/discover" || topic(spec).is_some(),
+    }
+}
+
+/// What makes a result of this call stale before its time.
+fn topic(spec: &CallSpec) -> Option<Changed> {
     Some(match spec.method() {
-        "server/discover" => None,
-        "tools/list" => Some(Changed::Tools),
-        "prompts/list" => Some(Changed::Prompts),
-        "resources/list" | "resources/templates/list" => Some(Changed::Resources),
-        "resources/read" => Some(Changed::Resource(spec.target()?.into())),
+        "tools/list" => Changed::Tools,
+        "prompts/list" => Changed::Prompts,
+        "resources/list" | "resources/templates/list" => Changed::Resources,
+        "resources/read" => Changed::Resource(spec.target()?.into()),
         _ => return None,
     })
 }

@@ -126,7 +126,9 @@ impl Store {
             .filter(|(key, entry)| which(key, entry))
             .map(|(key, _)| key.clone())
             .collect();
-        gone.iter().for_each(|key| self.remove(key));
+        for key in &gone {
+            self.remove(key);
+        }
     }
 
     pub(super) fn invalidate(&mut self, change: &Changed) {

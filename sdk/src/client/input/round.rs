@@ -18,10 +18,13 @@ use crate::clock::{Clock, Sleep};
 /// Questions of one round. Nobody answers that many; each costs a future.
 const MAX_QUESTIONS: usize = 64;
 
+/// Answers by the keys of their questions.
+type Answers = Vec<(Box<str>, RawJson)>;
+
 /// A round under way. Dropping it withdraws what is not answered.
 pub(in crate::client) struct Round {
     open: Vec<(Box<str>, Answering<RawJson>)>,
-    answers: Vec<(Box<str>, RawJson)>,
+    answers: Answers,
     deadline: Option<(Mono, Sleep)>,
 }
 
@@ -78,7 +81,7 @@ impl Round {
         &mut self,
         clock: &Arc<dyn Clock>,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<Vec<(Box<str>, RawJson)>, CallError>> {
+    ) -> Poll<Result<Answers, CallError>> {
         let mut at = 0;
         while let Some((_, answering)) = self.open.get_mut(at) {
             let answered = match catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(cx))) {
