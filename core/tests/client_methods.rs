@@ -27,7 +27,7 @@ fn each_method_has_its_params_and_its_target() {
         (CallSpec::list_prompts(Some("")), "prompts/list", None, json!({"cursor": ""})),
         (CallSpec::list_resources(Some("c")), "resources/list", None, json!({"cursor": "c"})),
         (CallSpec::list_resource_templates(None), "resources/templates/list", None, json!({})),
-        (CallSpec::resource("a://\"é"), "resources/read", Some("a://\"é"), json!({"uri": "a://\"é"})),
+        (CallSpec::read_resource("a://\"é"), "resources/read", Some("a://\"é"), json!({"uri": "a://\"é"})),
         (
             CallSpec::prompt("p", &json!({"x": "1"})).unwrap(),
             "prompts/get",
@@ -35,7 +35,7 @@ fn each_method_has_its_params_and_its_target() {
             json!({"name": "p", "arguments": {"x": "1"}}),
         ),
         (
-            CallSpec::complete(&CompleteParams::new(PromptReference::new("p"), "lang", "py")).unwrap(),
+            CallSpec::complete(&CompleteParams::new(PromptReference::new("p"), "lang", "py")),
             "completion/complete",
             None,
             json!({"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "lang", "value": "py"}}),
@@ -44,8 +44,7 @@ fn each_method_has_its_params_and_its_target() {
             CallSpec::complete(
                 &CompleteParams::new(ResourceTemplateReference::new("a://{b}"), "b", "")
                     .with_known([("c", "1".to_owned()), ("d", "\"".to_owned())].into_iter().collect()),
-            )
-            .unwrap(),
+            ),
             "completion/complete",
             None,
             json!({"ref": {"type": "ref/resource", "uri": "a://{b}"}, "argument": {"name": "b", "value": ""},
@@ -71,7 +70,7 @@ fn an_answer_knows_whether_it_depends_on_input() {
     assert!(!after_input(&mut client));
     // Questions, and state alone.
     let question = json!({"a": {"method": "roots/list"}});
-    client.calls(CallSpec::resource("a://b"));
+    client.calls(CallSpec::read_resource("a://b"));
     client.hears(&json!({"id": 2, "result": {"resultType": "input_required", "inputRequests": question}}));
     let Some(ClientEvent::InputRequired { call, .. }) = client.poll_event() else { panic!() };
     let roots = RawJson::from_text(r#"{"roots":[]}"#).unwrap();
@@ -79,7 +78,7 @@ fn an_answer_knows_whether_it_depends_on_input() {
     client.sends();
     client.hears(&done(3));
     assert!(after_input(&mut client));
-    client.calls(CallSpec::resource("a://b"));
+    client.calls(CallSpec::read_resource("a://b"));
     client.hears(&json!({"id": 4, "result": {"resultType": "input_required", "requestState": ""}}));
     let retry = client.poll_timeout().unwrap().at();
     client.handle_timeout(sansio_mcp::time::Now::at(retry));

@@ -59,7 +59,7 @@ fn minute() -> Hints {
 }
 
 fn read(uri: &str) -> CallSpec {
-    CallSpec::resource(uri)
+    CallSpec::read_resource(uri)
 }
 
 /// The number in the result.

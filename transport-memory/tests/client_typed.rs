@@ -107,11 +107,12 @@ fn a_completion_says_what_is_known_and_gets_values() {
     let known = [("language", "python".to_owned())].into_iter().collect();
     let found = lab.run(client.complete(&params.clone().with_known(known))).unwrap().completion;
     assert_eq!((found.values, found.total, found.has_more), (vec!["flask".to_owned()], Some(1), Some(false)));
-    let meta = RawJson::from_text("{}").unwrap();
-    assert_eq!(lab.run(client.complete(&params.with_meta(meta))).unwrap_err().code(), "REFUSED");
+    let meta = RawJson::from_text(r#"{"left":"out"}"#).unwrap();
+    lab.run(client.complete(&params.with_meta(meta)).meta(&json!({"set": 1}))).unwrap();
     drop(client);
     let heard = lab.run(server);
-    assert_eq!(heard.len(), 1, "what was refused was not sent");
+    let meta = &heard[1]["params"]["_meta"];
+    assert_eq!((meta.get("left"), &meta["set"], heard[1]["params"].get("context")), (None, &json!(1), None));
     assert_eq!(heard[0]["params"]["context"], json!({"arguments": {"language": "python"}}));
 }
 

@@ -110,7 +110,7 @@ impl Client {
         self.calls.get(key(call)).map(|call| &*call.spec.method)
     }
 
-    /// What a call is addressed to within its method: the tool, the prompt, the resource.
+    /// What a call is addressed to within its method: the tool, prompt or resource.
     pub fn target(&self, call: CallId) -> Option<&str> {
         self.calls.get(key(call)).and_then(|call| call.spec.target())
     }
@@ -256,7 +256,7 @@ impl Client {
             return Err(Refused::TooManyBytes);
         }
         let deadlines = Deadlines { total_left: spec.total, ..Deadlines::default() };
-        let log = spec.log;
+        let log = spec.log_level;
         let call = Call {
             state: State::Queued(Count::default()),
             spec,
@@ -444,7 +444,7 @@ impl Client {
             if let Some(id) = call.attempt {
                 self.ids.retire(id);
             }
-            if let Some(level) = call.spec.log {
+            if let Some(level) = call.spec.log_level {
                 self.logs.over(level, at);
             }
             self.ends += 1;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::id::CallId;
-use crate::model::LoggingLevel;
+use crate::model::{InputRequest, LoggingLevel, RawJson};
 use crate::subscription::Changed;
 use crate::violation::PeerViolation;
 
@@ -185,6 +185,16 @@ impl LogMessage {
     }
 }
 
+impl Question {
+    /// The request as a value; [`typed`](InputRequest::typed) says what it asks.
+    ///
+    /// # Errors
+    /// It is not of the form of a request.
+    pub fn read(&self) -> Result<InputRequest, serde_json::Error> {
+        serde_json::from_str(&self.request)
+    }
+}
+
 /// What a client has to tell its application.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
@@ -250,4 +260,13 @@ pub struct InputAnswer<'a> {
     pub key: &'a str,
     /// The result.
     pub result: &'a RawValue,
+}
+
+impl<'a> InputAnswer<'a> {
+    /// The answer to the question of this key. An [`ElicitResult`](crate::model::ElicitResult), a
+    /// [`CreateMessageResult`](crate::model::CreateMessageResult) or a
+    /// [`ListRootsResult`](crate::model::ListRootsResult) becomes its `result` with `into`.
+    pub fn new(key: &'a str, result: &'a RawJson) -> Self {
+        Self { key, result: result.as_raw() }
+    }
 }

@@ -12,6 +12,7 @@ use super::render::Retry;
 use crate::code::wire;
 use crate::id::{ProgressToken, RequestId};
 use crate::limits::MAX_WAITING_PROGRESS;
+use crate::server::method::may_ask;
 use crate::slab::Key;
 use crate::violation::PeerViolation;
 use crate::wire::{ErrorHead, Params, Response, ResultHead};
@@ -69,7 +70,7 @@ impl Client {
         let bad =
             |this: &mut Self, violation| this.apply(at, Input::Invalid, |_| Outcome::BadPeer(violation));
         let Some(call) = self.calls.get(at) else { return };
-        if !matches!(&*call.spec.method, "tools/call" | "prompts/get" | "resources/read") {
+        if !may_ask(&call.spec.method) {
             return bad(self, PeerViolation::InputNotAllowed);
         }
         if result.input_requests.is_none() && result.request_state.is_none() {

@@ -112,7 +112,8 @@ impl Client {
     fn of(&self, stream: StreamId, level: LoggingLevel) -> Result<Option<Key>, Option<PeerViolation>> {
         let id = i64::try_from(stream.0).map_err(|_| Some(PeerViolation::WrongStream))?;
         let call = self.owner(stream, id)?;
-        let asked = self.calls.get(call).and_then(|call| call.spec.log).is_some_and(|asked| asked <= level);
+        let asked =
+            self.calls.get(call).and_then(|call| call.spec.log_level).is_some_and(|asked| asked <= level);
         if asked && self.in_flight(call) { Ok(Some(call)) } else { Err(Some(PeerViolation::LogNotAskedFor)) }
     }
 

@@ -14,7 +14,6 @@ mod incoming;
 pub mod listen;
 mod listening;
 mod logs;
-mod methods;
 mod outgoing;
 mod render;
 mod spec;

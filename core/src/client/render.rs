@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 
 use super::config::Revision;
 use super::spec::CallSpec;
-use crate::wire::params::key;
 use crate::wire::write;
 
 /// The members that a retry adds to the params of its call.
@@ -52,10 +51,8 @@ pub(super) fn request(
         out.extend_from_slice(b",\"progressToken\":");
         write::int(out, id);
     }
-    if let Some(level) = spec.log {
-        out.push(b',');
-        write::string(out, key::LOG_LEVEL);
-        out.push(b':');
+    if let Some(level) = spec.log_level {
+        out.extend_from_slice(b",\"io.modelcontextprotocol/logLevel\":");
         write::string(out, level.as_str());
     }
     if !spec.meta.is_empty() {

@@ -10,7 +10,8 @@ use core::time::Duration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::model::LoggingLevel;
+use crate::model::{CompleteParams, LoggingLevel, Members};
+use crate::wire::params::key;
 use crate::wire::write;
 
 /// Why a call could not be described or made. Nothing was sent.
@@ -20,6 +21,9 @@ pub enum Refused {
     /// Params and arguments are JSON objects.
     #[error("{0} must serialise to a JSON object")]
     NotAnObject(&'static str),
+    /// The arguments of a prompt are texts.
+    #[error("arguments must serialise to a JSON object of strings")]
+    NotTexts,
     /// They could not be written as JSON.
     #[error("the params cannot be encoded: {0}")]
     NotEncodable(String),
@@ -44,21 +48,21 @@ pub enum Refused {
 #[derive(Clone, Debug)]
 pub struct CallSpec {
     pub(super) method: Cow<'static, str>,
-    /// `Mcp-Name` of the HTTP binding: the tool, the prompt, the resource.
-    pub(super) target: Option<Target>,
+    /// `Mcp-Name` of the HTTP binding: the tool, prompt or resource.
+    target: Option<Target>,
     /// The members of `params`, without braces and without `_meta`.
     pub(super) members: Vec<u8>,
     /// Further members of `_meta`, without braces.
     pub(super) meta: Vec<u8>,
     pub(super) progress: bool,
-    pub(super) log: Option<LoggingLevel>,
+    pub(super) log_level: Option<LoggingLevel>,
     pub(super) idle: Option<Duration>,
     pub(super) total: Option<Duration>,
 }
 
 /// A name that is among the members already.
 #[derive(Clone, Debug)]
-pub(super) enum Target {
+enum Target {
     /// It stands there as it is.
     Written(Range<usize>),
     /// It stands there with escapes.
@@ -73,14 +77,14 @@ const SMALL: usize = 512;
 pub const DEFAULT_TOTAL: Duration = Duration::from_mins(5);
 
 impl CallSpec {
-    pub(super) fn bare(method: Cow<'static, str>) -> Self {
+    fn bare(method: Cow<'static, str>) -> Self {
         Self {
             method,
             target: None,
             members: Vec::new(),
             meta: Vec::new(),
             progress: false,
-            log: None,
+            log_level: None,
             idle: None,
             total: Some(DEFAULT_TOTAL),
         }
@@ -101,10 +105,25 @@ impl CallSpec {
 
     /// `tools/list`, from the beginning or from a cursor (server/utilities/pagination).
     pub fn list_tools(cursor: Option<&str>) -> Self {
-        Self::page("tools/list", cursor)
+        Self::list("tools/list", cursor)
     }
 
-    pub(super) fn page(method: &'static str, cursor: Option<&str>) -> Self {
+    /// `prompts/list`, from the beginning or from a cursor.
+    pub fn list_prompts(cursor: Option<&str>) -> Self {
+        Self::list("prompts/list", cursor)
+    }
+
+    /// `resources/list`, from the beginning or from a cursor.
+    pub fn list_resources(cursor: Option<&str>) -> Self {
+        Self::list("resources/list", cursor)
+    }
+
+    /// `resources/templates/list`, from the beginning or from a cursor.
+    pub fn list_resource_templates(cursor: Option<&str>) -> Self {
+        Self::list("resources/templates/list", cursor)
+    }
+
+    fn list(method: &'static str, cursor: Option<&str>) -> Self {
         let mut spec = Self::bare(method.into());
         if let Some(cursor) = cursor {
             spec.members.extend_from_slice(b"\"cursor\":");
@@ -118,36 +137,56 @@ impl CallSpec {
     /// # Errors
     /// The arguments are not an object, or cannot be written as JSON.
     pub fn tool(name: &str, arguments: &(impl Serialize + ?Sized)) -> Result<Self, Refused> {
-        let mut spec = Self::bare("tools/call".into());
-        let members = &mut spec.members;
-        members.reserve(SMALL + name.len());
-        spec.addressed("name", name);
+        let mut spec = Self::addressed("tools/call", b"\"name\":", name);
         spec.arguments(arguments)?;
         Ok(spec)
     }
 
-    /// Writes the member that says what the call is addressed to; the first of all.
-    pub(super) fn addressed(&mut self, member: &str, name: &str) {
-        let members = &mut self.members;
-        write::string(members, member);
-        members.push(b':');
+    /// `prompts/get` with arguments that serialise to an object of texts.
+    ///
+    /// # Errors
+    /// The arguments are not an object of texts, or cannot be written as JSON.
+    pub fn prompt(name: &str, arguments: &(impl Serialize + ?Sized)) -> Result<Self, Refused> {
+        let mut spec = Self::addressed("prompts/get", b"\"name\":", name);
+        let written = spec.arguments(arguments)?;
+        let texts = spec.members.get(written..).unwrap_or_default();
+        serde_json::from_slice::<Members<String>>(texts).map_err(|_| Refused::NotTexts)?;
+        Ok(spec)
+    }
+
+    /// `resources/read`.
+    pub fn read_resource(uri: &str) -> Self {
+        Self::addressed("resources/read", b"\"uri\":", uri)
+    }
+
+    /// `completion/complete`. Metadata among the params is left out; [`meta`](Self::meta) adds some.
+    pub fn complete(params: &CompleteParams) -> Self {
+        let mut spec = Self::bare("completion/complete".into());
+        params.write_members(&mut spec.members);
+        spec
+    }
+
+    /// A call to something that has a name: `member` is its key.
+    fn addressed(method: &'static str, member: &[u8], name: &str) -> Self {
+        let mut spec = Self::bare(method.into());
+        let members = &mut spec.members;
+        members.reserve(SMALL + name.len());
+        members.extend_from_slice(member);
         let quoted = members.len();
         write::string(members, name);
         let written = quoted + 1..members.len() - 1;
         let plain = written.len() == name.len();
-        self.target = Some(if plain { Target::Written(written) } else { Target::Escaped(name.into()) });
+        spec.target = Some(if plain { Target::Written(written) } else { Target::Escaped(name.into()) });
+        spec
     }
 
-    /// Writes `arguments`, which follow the name.
-    pub(super) fn arguments(&mut self, arguments: &(impl Serialize + ?Sized)) -> Result<(), Refused> {
+    /// Appends the arguments, and says where they start.
+    fn arguments(&mut self, arguments: &(impl Serialize + ?Sized)) -> Result<usize, Refused> {
         let members = &mut self.members;
         members.extend_from_slice(b",\"arguments\":");
         let start = members.len();
         serialize(members, arguments)?;
-        if members.get(start) != Some(&b'{') {
-            return Err(Refused::NotAnObject("arguments"));
-        }
-        Ok(())
+        if members.get(start) == Some(&b'{') { Ok(start) } else { Err(Refused::NotAnObject("arguments")) }
     }
 
     /// Any method, with params that serialise to an object without `_meta`.
@@ -167,7 +206,7 @@ impl CallSpec {
         Ok(spec)
     }
 
-    /// What the call is addressed to within its method: the tool, the prompt, the resource.
+    /// What the call is addressed to within its method: the tool, prompt or resource.
     pub fn target(&self) -> Option<&str> {
         match self.target.as_ref()? {
             Target::Written(at) => core::str::from_utf8(self.members.get(at.clone())?).ok(),
@@ -187,20 +226,13 @@ impl CallSpec {
 
     /// Whether it adds members of its own to `_meta`, or asks for log messages.
     pub fn has_meta(&self) -> bool {
-        !self.meta.is_empty() || self.log.is_some()
+        !self.meta.is_empty() || self.log_level.is_some()
     }
 
     /// Asks for progress.
     #[must_use]
     pub fn progress(mut self) -> Self {
         self.progress = true;
-        self
-    }
-
-    /// Asks for log messages of this level or above (server/utilities/logging, "Requesting Log Messages").
-    #[must_use]
-    pub fn log_level(mut self, level: LoggingLevel) -> Self {
-        self.log = Some(level);
         self
     }
 
@@ -218,6 +250,13 @@ impl CallSpec {
     #[must_use]
     pub fn total_timeout(mut self, total: Option<Duration>) -> Self {
         self.total = total;
+        self
+    }
+
+    /// Asks for log messages of this severity and above (server/utilities/logging, "Per-request log level").
+    #[must_use]
+    pub fn log_level(mut self, level: LoggingLevel) -> Self {
+        self.log_level = Some(level);
         self
     }
 
@@ -265,11 +304,11 @@ fn object_members(object: Vec<u8>, what: &'static str) -> Result<Vec<u8>, Refuse
     let reserved: &[&'static str] = match what {
         "params" => &["_meta", "inputResponses", "requestState"],
         _ => &[
-            crate::wire::params::key::PROGRESS_TOKEN,
-            crate::wire::params::key::LOG_LEVEL,
-            crate::wire::params::key::PROTOCOL_VERSION,
-            crate::wire::params::key::CLIENT_INFO,
-            crate::wire::params::key::CLIENT_CAPABILITIES,
+            key::PROGRESS_TOKEN,
+            key::PROTOCOL_VERSION,
+            key::CLIENT_INFO,
+            key::CLIENT_CAPABILITIES,
+            key::LOG_LEVEL,
         ],
     };
     if let Some(key) = reserved.iter().find(|key| members.contains_key(**key)) {

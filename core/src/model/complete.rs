@@ -54,6 +54,12 @@ impl CompleteParams {
         self.context.as_ref()?.arguments.as_ref()?.get(argument).map(String::as_str)
     }
 
+    /// Appends the members without the braces and `_meta`.
+    pub(crate) fn write_members(&self, out: &mut Vec<u8>) {
+        self.put(out, false);
+        out.pop();
+    }
+
     /// Sets the values of the arguments that are filled in already.
     #[must_use]
     pub fn with_known(mut self, arguments: Members<String>) -> Self {

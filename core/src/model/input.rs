@@ -173,6 +173,36 @@ pub enum InputResponse {
     ListRoots(ListRootsResult),
 }
 
+macro_rules! answers {
+    ($($result:ident => $variant:ident,)*) => {
+        $(impl From<$result> for RawJson {
+            fn from(result: $result) -> Self {
+                Self::written(&result)
+            }
+        }
+
+        impl From<$result> for InputResponse {
+            fn from(result: $result) -> Self {
+                Self::$variant(result.into())
+            }
+        })*
+
+        impl From<InputResponse> for RawJson {
+            fn from(response: InputResponse) -> Self {
+                match response {
+                    $(InputResponse::$variant(result) => Self::written(&result),)*
+                }
+            }
+        }
+    };
+}
+
+answers! {
+    ElicitResult => Elicit,
+    CreateMessageResult => CreateMessage,
+    ListRootsResult => ListRoots,
+}
+
 /// Why an answer does not fit its question.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -1,6 +1,5 @@
 //! `subscriptions/listen` and the notifications that it brings (basic/patterns/subscriptions).
 
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -35,36 +34,6 @@ impl SubscriptionFilter {
     pub fn is_empty(&self) -> bool {
         let lists = [self.tools_list_changed, self.prompts_list_changed, self.resources_list_changed];
         !lists.contains(&Some(true)) && self.resource_subscriptions.as_ref().is_none_or(Vec::is_empty)
-    }
-
-    /// What of it a server honours that can do this: what its acknowledgement says (basic/patterns/subscriptions,
-    /// "Acknowledgment"). Each URI stands there once; kinds unknown here are left out.
-    #[must_use]
-    pub fn honoured(&self, server: &super::ServerCapabilities) -> Self {
-        let both = |wanted: Option<bool>, can: Option<bool>| {
-            (wanted == Some(true) && can == Some(true)).then_some(true)
-        };
-        let resources = server.resources.as_ref();
-        let subscribe = resources.is_some_and(|resources| resources.subscribe == Some(true));
-        let mut seen = BTreeSet::new();
-        let uris = self.resource_subscriptions.as_ref().filter(|uris| subscribe && !uris.is_empty());
-        Self {
-            tools_list_changed: both(
-                self.tools_list_changed,
-                server.tools.as_ref().and_then(|tools| tools.list_changed),
-            ),
-            prompts_list_changed: both(
-                self.prompts_list_changed,
-                server.prompts.as_ref().and_then(|prompts| prompts.list_changed),
-            ),
-            resources_list_changed: both(
-                self.resources_list_changed,
-                resources.and_then(|resources| resources.list_changed),
-            ),
-            resource_subscriptions: uris
-                .map(|uris| uris.iter().filter(|uri| seen.insert(uri.as_str())).cloned().collect()),
-            extra: RawMembers::new(),
-        }
     }
 }
 

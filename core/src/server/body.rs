@@ -6,7 +6,10 @@ use alloc::vec::Vec;
 use serde_json::value::RawValue;
 
 use crate::id::{ProgressToken, RequestId};
-use crate::model::{CallToolResult, ListToolsResult};
+use crate::model::{
+    CallToolResult, CompleteResult, GetPromptResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, MAX_COMPLETIONS, ReadResourceResult, SubscriptionsListenResult,
+};
 use crate::wire::write;
 
 /// A result that cannot be written as JSON. Its request is answered with -32603.
@@ -67,19 +70,37 @@ impl<'a> ErrorReply<'a> {
     }
 }
 
-impl ResultBody for CallToolResult {
-    fn write_members(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        Self::write_members(self, out);
-        Ok(())
-    }
+macro_rules! bodies {
+    ($($result:ident),*) => {
+        $(impl ResultBody for $result {
+            fn write_members(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+                Self::write_members(self, out);
+                Ok(())
+            }
 
-    fn meta(&self) -> Option<&RawValue> {
-        Self::meta(self)
-    }
+            fn meta(&self) -> Option<&RawValue> {
+                Self::meta(self)
+            }
+        })*
+    };
 }
 
-impl ResultBody for ListToolsResult {
+bodies!(
+    CallToolResult,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourceTemplatesResult,
+    ListResourcesResult,
+    ListToolsResult,
+    ReadResourceResult,
+    SubscriptionsListenResult
+);
+
+impl ResultBody for CompleteResult {
     fn write_members(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if self.completion.values.len() > MAX_COMPLETIONS {
+            return Err(EncodeError("completion.values has more than 100 items".into()));
+        }
         Self::write_members(self, out);
         Ok(())
     }

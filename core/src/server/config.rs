@@ -171,9 +171,7 @@ impl ServerConfigBuilder {
                 return Err(ConfigError::new("method", alloc::format!("{method} is the engine's own")));
             }
         }
-        if self.capabilities.tools.is_some() {
-            methods.extend(["tools/call".into(), "tools/list".into()]);
-        }
+        methods.extend(super::method::offered(&self.capabilities).map(Into::into));
         let offered = Offered::by(&self.capabilities);
         if offered.any() {
             methods.push("subscriptions/listen".into());

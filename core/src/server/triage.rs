@@ -2,7 +2,8 @@
 //!
 //! 1. A revision that is named and not ours: -32022, whatever the method (basic/versioning).
 //! 2. A method we do not have: -32601; `initialize` is refused as a request for another revision.
-//! 3. `_meta` without version or capabilities, params of the wrong form: -32602 (basic/index, "`_meta`").
+//! 3. `_meta` without version or capabilities or with an unknown log level, params of the wrong form: -32602
+//!    (basic/index, "`_meta`").
 //! 4. What the method itself requires of its params: -32602.
 
 use alloc::borrow::Cow;
@@ -15,13 +16,14 @@ use serde_json::value::RawValue;
 
 use super::body::{self, ErrorReply};
 use super::config::ServerConfig;
-use super::request::{Method, Request};
+use super::method::Method;
+use super::needs::{lacking, wrong_level};
+use super::request::Request;
 use super::transmit::Status;
 use crate::PROTOCOL_VERSION;
 use crate::code::wire;
 use crate::id::RequestId;
 use crate::violation::PeerViolation;
-use crate::wire::params::is_object;
 use crate::wire::{Envelope, Malformed, Message, Params, ParamsError, write};
 
 /// What to do with a message.
@@ -73,7 +75,7 @@ impl Answer {
     }
 }
 
-fn refuse(status: Status, code: i64, message: impl Into<Cow<'static, str>>) -> Answer {
+pub(super) fn refuse(status: Status, code: i64, message: impl Into<Cow<'static, str>>) -> Answer {
     Answer::Refuse { status, code, message: message.into(), data: None }
 }
 
@@ -141,23 +143,15 @@ fn request(
     let Some(params) = params.as_mut().filter(declared) else {
         return Triage::Answer(id, missing("io.modelcontextprotocol/clientCapabilities"));
     };
+    if let Some(refusal) = params.meta.as_ref().and_then(wrong_level) {
+        return Triage::Answer(id, refusal);
+    }
     if discover {
         return Triage::Answer(id, Answer::Discover);
     }
     let method = Method::of(method);
-    if method == Method::ToolsCall {
-        if params.name.is_none() {
-            let message = "tools/call needs params.name, a string";
-            return Triage::Answer(id, refuse(Status::BadRequest, wire::INVALID_PARAMS, message));
-        }
-        if params.arguments.is_some_and(|arguments| !is_object(arguments)) {
-            let message = "params.arguments is not an object";
-            return Triage::Answer(id, refuse(Status::Ok, wire::INVALID_PARAMS, message));
-        }
-    }
-    if method == Method::SubscriptionsListen && !names_a_filter(line) {
-        let message = "subscriptions/listen needs params.notifications, a filter";
-        return Triage::Answer(id, refuse(Status::BadRequest, wire::INVALID_PARAMS, message));
+    if let Some(refusal) = lacking(&method, params, line) {
+        return Triage::Answer(id, refusal);
     }
     let again = id.clone();
     match Request::copy(line, id, method, params, spare) {
@@ -169,11 +163,6 @@ fn request(
 fn missing(key: &str) -> Answer {
     let message = alloc::format!("params._meta lacks {key}");
     refuse(Status::BadRequest, wire::INVALID_PARAMS, message)
-}
-
-/// Whether the params hold what a subscription asks for.
-fn names_a_filter(line: &str) -> bool {
-    super::subscribed::asked(line).is_some()
 }
 
 /// Enough of a peer's text to recognise it in a message.

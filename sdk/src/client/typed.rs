@@ -89,12 +89,12 @@ impl Client {
 
     /// Reads a resource (server/resources, "Reading Resources"). The server may ask for input first.
     pub fn read_resource(&self, uri: &str) -> Call<ReadResourceResult> {
-        self.typed(Ok(CallSpec::resource(uri)), call::decode)
+        self.typed(Ok(CallSpec::read_resource(uri)), call::decode)
     }
 
     /// Asks what an argument that a person is typing could become (server/utilities/completion). Not to be called at
-    /// every key: wait until they pause.
+    /// every key: wait until they pause. Metadata among the params is left out; [`Call::meta`] adds some.
     pub fn complete(&self, params: &CompleteParams) -> Call<CompleteResult> {
-        self.typed(CallSpec::complete(params), call::decode)
+        self.typed(Ok(CallSpec::complete(params)), call::decode)
     }
 }

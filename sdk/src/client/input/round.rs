@@ -42,8 +42,8 @@ impl Round {
         let Asked { round, questions, method, target } = asked;
         let mut jobs = Vec::with_capacity(questions.len());
         for question in questions {
-            let request: InputRequest = serde_json::from_str(&question.request)
-                .map_err(|_| CallError::BadPeer(PeerViolation::MalformedQuestion))?;
+            let request: InputRequest =
+                question.read().map_err(|_| CallError::BadPeer(PeerViolation::MalformedQuestion))?;
             let params = request.typed().map_err(|error| match error {
                 InputError::Method(_) => CallError::InputUnsupported,
                 error => {
