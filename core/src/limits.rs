@@ -37,6 +37,12 @@ pub const MAX_UNSENT_BYTES: usize = 64 * 1024;
 /// replaces the last waiting one.
 pub const MAX_WAITING_PROGRESS: usize = 16;
 
+/// Log messages of a server that wait for the application of a client; past it the newest are counted and dropped.
+pub const MAX_WAITING_LOGS: usize = 256;
+
+/// Bytes of those log messages; acts like [`MAX_WAITING_LOGS`], except that one message may always wait.
+pub const MAX_WAITING_LOG_BYTES: usize = 1024 * 1024;
+
 /// Facts about a misbehaving peer that wait for the application; past it they are counted and dropped.
 pub const MAX_WAITING_VIOLATIONS: usize = 64;
 

@@ -15,7 +15,7 @@ pub enum Change<'a> {
     Prompts,
     /// The list of resources changed: `notifications/resources/list_changed`.
     Resources,
-    /// The resource of this URI was updated: `notifications/resources/updated`.
+    /// The resource of this URI, or a part of it, was updated: `notifications/resources/updated`.
     Resource(&'a str),
 }
 
@@ -66,6 +66,15 @@ impl From<Change<'_>> for Changed {
             Change::Resource(uri) => Self::Resource(uri.into()),
         }
     }
+}
+
+/// Whether a resource is a part of another by their URIs: the other's goes on with a path, a query or a fragment. A
+/// server that tells of updates may name a part of what was subscribed to (server/resources, "Subscriptions").
+pub fn is_part_of(uri: &str, whole: &str) -> bool {
+    let Some(rest) = uri.strip_prefix(whole).filter(|rest| !rest.is_empty() && !whole.is_empty()) else {
+        return false;
+    };
+    whole.ends_with('/') || rest.starts_with(['/', '?', '#'])
 }
 
 /// One of the things an [`Interest`] names.
@@ -144,6 +153,30 @@ impl Interest {
         self.kinds.get(kind as usize).is_some_and(|asked| *asked).then_some(Topic(kind))
     }
 
+    /// The topic of the resource that was asked for and that this one is a part of, the innermost if there are several
+    /// (see [`is_part_of`]).
+    pub(crate) fn whole(&self, uri: &str) -> Option<Topic> {
+        let mut head = uri;
+        loop {
+            // In this order every whole comes before its parts, so what is found is it or shares more with the URI.
+            let place = self.resources.partition_point(|(known, _)| **known <= *head).checked_sub(1)?;
+            let known = &*self.resources.get(place)?.0;
+            if is_part_of(uri, known) {
+                return Some(Topic(FIRST_URI + u32::try_from(place).ok()?));
+            }
+            // Any other is shorter than both.
+            let common = known.bytes().zip(head.bytes()).take_while(|(a, b)| a == b).count();
+            let mut end = common.min(known.len().saturating_sub(1));
+            while !head.is_char_boundary(end) {
+                end -= 1;
+            }
+            if end == 0 {
+                return None;
+            }
+            head = head.get(..end)?;
+        }
+    }
+
     /// The topics of all resources whose URI `matches`.
     pub(crate) fn resources(&self, matches: &dyn Fn(&str) -> bool) -> Vec<Topic> {
         let matching = self.resources.iter().zip(FIRST_URI..).filter(|((uri, _), _)| matches(uri));
@@ -216,6 +249,33 @@ mod tests {
         }
         assert!(interest.topic(Change::Resource("a/")).is_none());
         assert_eq!(interest.resources(&|uri| uri.starts_with('a')).len(), 2);
+    }
+
+    #[test]
+    fn a_part_belongs_to_the_innermost_whole() {
+        let uris = ["a://x", "a://x/y", "a://x/y/z!", "a://é/", "", "b", "a://x/"];
+        let uris = uris.into_iter().map(Into::into).collect::<Vec<_>>();
+        let interest = Interest::of(&SubscriptionFilter::default().with_resource_subscriptions(uris));
+        for (part, whole) in [
+            ("a://x/y/1", Some("a://x/y")),
+            ("a://x/y?q", Some("a://x/y")),
+            ("a://x/yy", Some("a://x/")),
+            ("a://x/y/z", Some("a://x/y")),
+            ("a://x/y/z!!", Some("a://x/y")),
+            ("a://x/y/zz/é", Some("a://x/y")),
+            ("a://x#f", Some("a://x")),
+            ("a://é/è", Some("a://é/")),
+            ("b/1", Some("b")),
+            ("a://xx", None),
+            ("bb", None),
+            ("a://è/", None),
+            ("", None),
+            ("a", None),
+            ("c/1", None),
+        ] {
+            let found = interest.whole(part).and_then(|topic| interest.change(topic));
+            assert_eq!(found, whole.map(Change::Resource), "{part}");
+        }
     }
 
     #[test]

@@ -86,7 +86,7 @@ fn edge_55_nothing_counts_before_the_acknowledgement_and_nothing_that_was_not_as
     for not_asked in [
         told("prompts/list_changed", &json!(1), &json!({})),
         told("resources/list_changed", &json!(1), &json!({})),
-        updated(1, "a/"),
+        updated(1, "ab"),
         updated(1, ""),
         told("resources/updated", &json!(1), &json!({})),
         told("tools/list_changed", &json!("1"), &json!({})),
@@ -113,6 +113,18 @@ fn edge_56_equal_changes_that_nobody_collected_stand_for_each_other() {
     assert_eq!(client.events(), [change(Changed::Tools), change(Changed::Resource("a".into()))]);
     client.hears(&tools(1));
     assert_eq!(client.events(), [change(Changed::Tools)], "what was collected may come again");
+}
+
+#[test]
+fn an_update_of_a_part_is_one_of_the_resource_that_was_asked_for() {
+    let (mut client, call) = listening();
+    for n in 0..10_000 {
+        client.hears(&updated(1, &format!("a/{n}")));
+    }
+    client.hears(&updated(1, "a"));
+    client.hears(&updated(1, "a#part"));
+    let change = Changed::Resource("a".into());
+    assert_eq!(client.events(), [ClientEvent::Changed { call, change }]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::time::Duration;
 use sansio_mcp::limits::MAX_MESSAGE;
 use sansio_mcp::time::Mono;
 use sansio_mcp_sdk::Engine;
-use sansio_mcp_sdk::client::{Client, ClientConfig};
+use sansio_mcp_sdk::client::{Client, ClientSetup};
 use sansio_mcp_sdk::clock::Clock;
 use sansio_mcp_sdk::lines::pump;
 
@@ -116,7 +116,7 @@ impl Lab {
     /// A client of an engine, over a [`pair`] of pipes whose two ends this lab moves on; the engine's driver has to be
     /// [spawned](Self::spawn) beside it. For configurations with one channel for all requests, as they are
     /// unless they say otherwise.
-    pub fn connect(&self, engine: &Engine, config: impl Into<Arc<ClientConfig>>) -> Client {
+    pub fn connect(&self, engine: &Engine, config: impl Into<ClientSetup>) -> Client {
         let clock: Arc<dyn Clock> = Arc::new(self.clock());
         let (near, far) = pair();
         let (reader, writer) = far.split();

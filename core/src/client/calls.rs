@@ -11,6 +11,7 @@ use super::deadline::{ClientDeadline, Deadlines, Timer, Why};
 use super::event::{ClientEvent, InputAnswer, Outcome, StreamId, Timeout};
 use super::ids::Issued;
 use super::listening::{self, Listening};
+use super::logs::Logs;
 use super::outgoing::Outgoing;
 use super::render::Retry;
 use super::spec::{CallSpec, Refused};
@@ -38,6 +39,7 @@ pub struct Client {
     /// Ends of calls among `events`.
     ends: usize,
     violations: Waiting,
+    pub(super) logs: Logs,
     pub(super) clock: Mono,
     closed: bool,
     /// Which of the configured revisions new calls are made under.
@@ -87,6 +89,7 @@ impl Client {
             taken: 0,
             ends: 0,
             violations: Waiting::default(),
+            logs: Logs::default(),
             clock: Mono::ZERO,
             closed: false,
             revision: 0,
@@ -125,6 +128,11 @@ impl Client {
         self.violations.dropped()
     }
 
+    /// Log messages that were dropped because nobody collected those before them.
+    pub fn dropped_logs(&self) -> u64 {
+        self.logs.dropped()
+    }
+
     /// Nothing can be called any more.
     pub fn is_closed(&self) -> bool {
         self.closed
@@ -156,6 +164,7 @@ impl Client {
                     Ok(Some(params)) => self.progress(stream, &params),
                     _ => self.violation(PeerViolation::MalformedProgress),
                 },
+                "notifications/message" => self.logged(stream, line),
                 method => {
                     if let Some(what) = listening::what(method) {
                         self.told(stream, line, what);
@@ -250,6 +259,7 @@ impl Client {
             return Err(Refused::TooManyBytes);
         }
         let deadlines = Deadlines { total_left: spec.total, ..Deadlines::default() };
+        let log = spec.log_level;
         let call = Call {
             state: State::Queued(Count::default()),
             spec,
@@ -263,6 +273,9 @@ impl Client {
             listening,
         };
         let at = self.calls.insert(call).ok_or(Refused::TooManyCalls)?;
+        if let Some(level) = log {
+            self.logs.asked(level, at);
+        }
         self.send(at);
         Ok(CallId::of(at))
     }
@@ -336,6 +349,7 @@ impl Client {
                     listening.taken(change.as_change());
                 }
             }
+            ClientEvent::Log { message, .. } => self.logs.taken(message),
             ClientEvent::InputRequired { .. } | ClientEvent::Listening { .. } => {}
         }
         Some(event)
@@ -432,6 +446,9 @@ impl Client {
             }
             if let Some(id) = call.attempt {
                 self.ids.retire(id);
+            }
+            if let Some(level) = call.spec.log_level {
+                self.logs.over(level, at);
             }
             self.ends += 1;
             self.events.push_back(ClientEvent::Finished { call: CallId::of(at), outcome });

@@ -76,6 +76,13 @@ impl ClientConfig {
 }
 
 impl ClientConfigBuilder {
+    /// Sets the capabilities anew.
+    #[must_use]
+    pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
+        self.capabilities = capabilities;
+        self
+    }
+
     /// How messages are routed and requests abandoned.
     #[must_use]
     pub fn binding(mut self, routing: Routing, abandon: Abandon) -> Self {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::id::CallId;
-use crate::model::{InputRequest, RawJson};
+use crate::model::{InputRequest, LoggingLevel, RawJson};
 use crate::subscription::Changed;
 use crate::violation::PeerViolation;
 
@@ -49,6 +49,7 @@ pub struct ClientTransmit {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Answer {
     line: String,
+    after_input: bool,
 }
 
 /// Capacity that an answer may hold beyond twice its length.
@@ -56,15 +57,15 @@ const KEEP: usize = 4096;
 
 impl Answer {
     /// Copies the line, into `buffer` if it has room and is not far too large.
-    pub(super) fn keep(line: &str, mut buffer: Vec<u8>) -> Self {
+    pub(super) fn keep(line: &str, mut buffer: Vec<u8>, after_input: bool) -> Self {
         let room = line.len()..=KEEP + 2 * line.len();
         if !room.contains(&buffer.capacity()) {
-            return Self { line: line.into() };
+            return Self { line: line.into(), after_input };
         }
         buffer.clear();
         let mut kept = String::from_utf8(buffer).unwrap_or_default();
         kept.push_str(line);
-        Self { line: kept }
+        Self { line: kept, after_input }
     }
 
     /// Reads the result as a type.
@@ -77,6 +78,12 @@ impl Answer {
             result: T,
         }
         serde_json::from_str::<Whole<T>>(&self.line).map(|whole| whole.result)
+    }
+
+    /// The request was sent again with answers or state before this came, so the result depends on more than the
+    /// params of the call and must not be cached (server/utilities/caching, "Cache Key").
+    pub fn is_after_input(&self) -> bool {
+        self.after_input
     }
 
     /// The whole response message.
@@ -156,6 +163,28 @@ pub struct Question {
     pub request: Box<str>,
 }
 
+/// A log message of the server (server/utilities/logging).
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct LogMessage {
+    /// How severe it is.
+    pub level: LoggingLevel,
+    /// Who says it.
+    pub logger: Option<Box<str>>,
+    /// What it says: the text of a JSON value.
+    pub data: Box<str>,
+}
+
+impl LogMessage {
+    /// Reads what it says as a type.
+    ///
+    /// # Errors
+    /// It is not of that type.
+    pub fn data_as<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(&self.data)
+    }
+}
+
 impl Question {
     /// The request as a value; [`typed`](InputRequest::typed) says what it asks.
     ///
@@ -204,6 +233,14 @@ pub enum ClientEvent {
         call: CallId,
         /// What changed.
         change: Changed,
+    },
+    /// The server logged something for a call that asked for it ([`CallSpec::log_level`](super::CallSpec::log_level)).
+    Log {
+        /// Which call. On a channel that all calls share nothing says so: it is the call that asked for messages of
+        /// this level if only one did, and `None` if several did.
+        call: Option<CallId>,
+        /// The message.
+        message: LogMessage,
     },
     /// A call has ended. Nothing follows about it.
     Finished {

@@ -58,7 +58,8 @@ impl Client {
             None | Some("complete") => {
                 self.apply(at, Input::Complete, |call| {
                     // The call is over, so its members are of no more use.
-                    Outcome::Complete(Answer::keep(line, core::mem::take(&mut call.spec.members)))
+                    let members = core::mem::take(&mut call.spec.members);
+                    Outcome::Complete(Answer::keep(line, members, call.retry.is_some()))
                 });
             }
             Some("input_required") => self.input_required(at, result),

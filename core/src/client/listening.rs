@@ -14,7 +14,7 @@ use super::listen::{Effect, Input, State, step};
 use super::spec::{CallSpec, Refused};
 use crate::id::{CallId, RequestId};
 use crate::model::SubscriptionFilter;
-use crate::subscription::{Change, Interest};
+use crate::subscription::{Change, Changed, Interest};
 use crate::time::Now;
 use crate::violation::PeerViolation;
 
@@ -55,7 +55,7 @@ impl ListenSpec {
         self
     }
 
-    /// Updates of the resource of this URI.
+    /// Updates of the resource of this URI and of its parts, which are told as updates of it.
     #[must_use]
     pub fn resource(mut self, uri: impl Into<String>) -> Self {
         self.filter.resource_subscriptions.get_or_insert_default().push(uri.into());
@@ -68,6 +68,18 @@ impl ListenSpec {
     pub fn acknowledged_within(mut self, within: Option<Duration>) -> Self {
         self.within = within;
         self
+    }
+
+    /// Everything it asks for.
+    pub fn changes(&self) -> impl Iterator<Item = Change<'_>> {
+        let filter = &self.filter;
+        let kinds = [
+            (filter.tools_list_changed, Change::Tools),
+            (filter.prompts_list_changed, Change::Prompts),
+            (filter.resources_list_changed, Change::Resources),
+        ];
+        let kinds = kinds.into_iter().filter(|(asked, _)| *asked == Some(true)).map(|(_, change)| change);
+        kinds.chain(filter.resource_subscriptions.iter().flatten().map(|uri| Change::Resource(uri)))
     }
 }
 
@@ -188,7 +200,13 @@ impl Client {
             (What::Resource, Some(uri)) => Some(Change::Resource(uri)),
             (What::Resource, None) => return self.violation(PeerViolation::NotSubscribed),
         };
-        let topic = change.and_then(|change| listening.interest.topic(change));
+        // A part of a resource counts as the one that was asked for: so what waits is bounded by that.
+        let topic = change.and_then(|change| match change {
+            Change::Resource(uri) => {
+                listening.interest.topic(change).or_else(|| listening.interest.whole(uri))
+            }
+            _ => listening.interest.topic(change),
+        });
         let input = match (change, topic) {
             (None, _) => Input::Acknowledged,
             (Some(_), Some(_)) => Input::Change,
@@ -208,12 +226,11 @@ impl Client {
                 self.settle();
             }
             Effect::PassOn => {
-                if let (Some(topic), Some(change)) = (topic, change)
-                    && !listening.interest.waits(topic)
+                if let Some(topic) = topic.filter(|topic| !listening.interest.waits(*topic))
+                    && let Some(change) = listening.interest.change(topic).map(Changed::from)
                 {
                     listening.interest.wait(topic);
-                    self.events
-                        .push_back(ClientEvent::Changed { call: CallId::of(at), change: change.into() });
+                    self.events.push_back(ClientEvent::Changed { call: CallId::of(at), change });
                 }
             }
         }

@@ -208,11 +208,26 @@ impl CallSpec {
     }
 
     /// What the call is addressed to within its method: the tool, prompt or resource.
-    pub(super) fn target(&self) -> Option<&str> {
+    pub fn target(&self) -> Option<&str> {
         match self.target.as_ref()? {
             Target::Written(at) => core::str::from_utf8(self.members.get(at.clone())?).ok(),
             Target::Escaped(name) => Some(name),
         }
+    }
+
+    /// The method.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// The params as they are written, without braces and without `_meta`. Equal texts ask for the same.
+    pub fn members(&self) -> &[u8] {
+        &self.members
+    }
+
+    /// Whether it adds members of its own to `_meta`, or asks for log messages.
+    pub fn has_meta(&self) -> bool {
+        !self.meta.is_empty() || self.log_level.is_some()
     }
 
     /// Asks for progress.

@@ -176,16 +176,17 @@ pub(crate) enum Message {
 }
 
 /// What is not a message, or none for a client, and the rule that it breaks.
-pub(crate) const JUNK: [(&[u8], Option<PeerViolation>); 9] = [
+pub(crate) const JUNK: [(&[u8], Option<PeerViolation>); 10] = [
     (b"\xff{", Some(PeerViolation::NotAMessage)),
     (b"", Some(PeerViolation::NotAMessage)),
     (b"[]", Some(PeerViolation::NotAMessage)),
     (br#"{"jsonrpc":"2.0","id":true,"result":{}}"#, Some(PeerViolation::NotAMessage)),
     (br#"{"jsonrpc":"2.0","id":1,"id":1,"result":{}}"#, Some(PeerViolation::NotAMessage)),
     (br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, Some(PeerViolation::RequestToClient)),
-    (br#"{"jsonrpc":"2.0","method":"notifications/message","params":5}"#, None),
+    (br#"{"jsonrpc":"2.0","method":"notifications/other","params":5}"#, None),
     (br#"{"jsonrpc":"2.0","method":"notifications/progress"}"#, Some(PeerViolation::MalformedProgress)),
     (br#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"what?"}}"#, Some(PeerViolation::UnknownResponse)),
+    (br#"{"jsonrpc":"2.0","method":"notifications/message","params":5}"#, Some(PeerViolation::MalformedLog)),
 ];
 
 /// Which of them breaks no rule.

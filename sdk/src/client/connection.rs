@@ -47,7 +47,7 @@ impl ClientConnection {
         self.shared.lock().core.poll_transmit(stream, out)
     }
 
-    /// The method of a call and what it is addressed to, its tool: what the HTTP binding mirrors into headers.
+    /// The method of a call and what it is addressed to, its tool, prompt or resource: what the HTTP binding mirrors into headers.
     pub fn head(&self, call: CallId) -> Option<(String, Option<String>)> {
         let state = self.shared.lock();
         let method = state.core.method(call)?.to_owned();

@@ -23,6 +23,12 @@ pub enum CallError {
     /// The server asked for input, and there is nobody to answer.
     #[error("the server asked for input, which this client cannot give")]
     InputUnsupported,
+    /// A question of the server could not be answered, for this reason; the call was given up.
+    #[error("a question of the server could not be answered: {0}")]
+    InputFailed(Arc<str>),
+    /// A question of the server was not answered in time; the call was given up.
+    #[error("a question of the server was not answered in time")]
+    InputTimedOut,
     /// The call was cancelled here.
     #[error("the call was cancelled")]
     Cancelled,
@@ -68,6 +74,8 @@ impl CallError {
             Self::BadPeer(_) => "BAD_PEER",
             Self::RoundsExceeded => "ROUNDS_EXCEEDED",
             Self::InputUnsupported => "INPUT_UNSUPPORTED",
+            Self::InputFailed(_) => "INPUT_FAILED",
+            Self::InputTimedOut => "INPUT_TIMED_OUT",
             Self::Cancelled => "CANCELLED",
             Self::TimedOut(Timeout::Idle) => "TIMED_OUT_IDLE",
             Self::TimedOut(Timeout::Total) => "TIMED_OUT_TOTAL",

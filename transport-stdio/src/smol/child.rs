@@ -1,9 +1,8 @@
 //! Servers as child processes on smol.
 
 use std::io;
-use std::sync::Arc;
 
-use sansio_mcp_sdk::client::{Client, ClientConfig};
+use sansio_mcp_sdk::client::{Client, ClientSetup};
 
 use super::SystemClock;
 use crate::system::child::{Launch, Running};
@@ -13,10 +12,7 @@ use crate::system::child::{Launch, Running};
 ///
 /// # Errors
 /// The command cannot be started, or there are no threads or descriptors left.
-pub fn launch(
-    server: impl Into<Launch>,
-    config: impl Into<Arc<ClientConfig>>,
-) -> io::Result<(Client, Running)> {
+pub fn launch(server: impl Into<Launch>, config: impl Into<ClientSetup>) -> io::Result<(Client, Running)> {
     let started = server.into().start()?;
     #[cfg(unix)]
     let done = started.connect(config.into(), SystemClock::new(), async_io::Async::new, async_io::Async::new);

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 use async_io::Async;
 use futures_io::{AsyncRead, AsyncWrite};
 use sansio_mcp_sdk::Mode;
-use sansio_mcp_sdk::client::{Client, ClientConfig, ClientConnection};
+use sansio_mcp_sdk::client::{Client, ClientConnection, ClientSetup};
 use sansio_mcp_sdk::lines::Pump;
 use sansio_mcp_sdk::server::Server;
 
@@ -42,7 +42,7 @@ pub async fn serve_unix<M: Mode>(
 /// Nobody listens there, or this user may not.
 pub async fn connect_unix(
     path: impl AsRef<Path>,
-    config: impl Into<Arc<ClientConfig>>,
+    config: impl Into<ClientSetup>,
 ) -> io::Result<(Client, Pump<ClientConnection, Half, Half>)> {
     let stream = Async::<UnixStream>::connect(path.as_ref()).await?;
     let (reader, writer) = Half::pair(stream);

@@ -1,10 +1,9 @@
 //! Servers as child processes on plain threads.
 
 use std::io;
-use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use sansio_mcp_sdk::client::{Client, ClientConfig};
+use sansio_mcp_sdk::client::{Client, ClientSetup};
 
 use super::SystemClock;
 use super::connect::background;
@@ -20,7 +19,7 @@ use crate::system::threaded::{Reader, Writer};
 /// The command cannot be started, or there are no threads left.
 pub fn launch(
     server: impl Into<Launch>,
-    config: impl Into<Arc<ClientConfig>>,
+    config: impl Into<ClientSetup>,
 ) -> io::Result<(Client, JoinHandle<Ended>)> {
     let clock = SystemClock::new();
     let (client, running) =

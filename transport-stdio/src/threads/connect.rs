@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use sansio_mcp_sdk::client::{Client, ClientConfig};
+use sansio_mcp_sdk::client::{Client, ClientSetup};
 
 use super::SystemClock;
 use crate::connect_on;
@@ -19,7 +19,7 @@ use crate::system::threaded::{Reader, Writer};
 /// # Errors
 /// There are no threads left.
 pub fn connect(
-    config: impl Into<Arc<ClientConfig>>,
+    config: impl Into<ClientSetup>,
     read: impl Read + Send + 'static,
     write: impl Write + Send + 'static,
 ) -> io::Result<(Client, JoinHandle<()>)> {

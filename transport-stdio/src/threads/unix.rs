@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use futures_io::AsyncRead;
 use rustix::event::{PollFd, PollFlags};
 use sansio_mcp_sdk::Mode;
-use sansio_mcp_sdk::client::{Client, ClientConfig};
+use sansio_mcp_sdk::client::{Client, ClientSetup};
 use sansio_mcp_sdk::server::Server;
 
 use super::SystemClock;
@@ -46,7 +46,7 @@ pub fn serve_unix<M: Mode>(
 /// Nobody listens there, this user may not, or there are no threads left.
 pub fn connect_unix(
     path: impl AsRef<Path>,
-    config: impl Into<Arc<ClientConfig>>,
+    config: impl Into<ClientSetup>,
 ) -> io::Result<(Client, JoinHandle<()>)> {
     let clock = SystemClock::new();
     let (reader, writer) = split(UnixStream::connect(path)?)?;

@@ -1,9 +1,8 @@
 //! Servers as child processes on tokio.
 
 use std::io;
-use std::sync::Arc;
 
-use sansio_mcp_sdk::client::{Client, ClientConfig};
+use sansio_mcp_sdk::client::{Client, ClientSetup};
 
 use super::SystemClock;
 use crate::system::child::{Launch, Running};
@@ -16,10 +15,7 @@ use crate::system::child::{Launch, Running};
 ///
 /// # Panics
 /// Outside of a runtime.
-pub fn launch(
-    server: impl Into<Launch>,
-    config: impl Into<Arc<ClientConfig>>,
-) -> io::Result<(Client, Running)> {
+pub fn launch(server: impl Into<Launch>, config: impl Into<ClientSetup>) -> io::Result<(Client, Running)> {
     let started = server.into().start()?;
     #[cfg(unix)]
     let done = {

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use ::tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use sansio_mcp_sdk::Mode;
-use sansio_mcp_sdk::client::{Client, ClientConfig, ClientConnection};
+use sansio_mcp_sdk::client::{Client, ClientConnection, ClientSetup};
 use sansio_mcp_sdk::lines::Pump;
 use sansio_mcp_sdk::server::Server;
 
@@ -46,7 +46,7 @@ pub async fn serve_unix<M: Mode>(
 /// Outside of a runtime.
 pub async fn connect_unix(
     path: impl AsRef<Path>,
-    config: impl Into<Arc<ClientConfig>>,
+    config: impl Into<ClientSetup>,
 ) -> io::Result<(Client, Pump<ClientConnection, Compat<OwnedReadHalf>, Compat<OwnedWriteHalf>>)> {
     let stream = ::tokio::net::UnixStream::connect(path).await?;
     let (reader, writer) = stream.into_split();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
-use sansio_mcp_sdk::client::{Client, ClientConfig};
+use sansio_mcp_sdk::client::{Client, ClientSetup};
 use sansio_mcp_sdk::clock::Clock;
 use sansio_mcp_sdk::lines::pump;
 
@@ -158,7 +158,7 @@ impl Started {
     /// Connects a client to the child by a runtime's streams and clock.
     pub(crate) fn connect<R, W, C: Clock>(
         self,
-        config: Arc<ClientConfig>,
+        config: ClientSetup,
         clock: C,
         reader: impl FnOnce(ChildStdout) -> io::Result<R>,
         writer: impl FnOnce(ChildStdin) -> io::Result<W>,
