@@ -130,6 +130,7 @@ pub mod misuse;
 pub mod model;
 pub mod server;
 mod slab;
+pub mod subscription;
 #[cfg(test)]
 mod table_test;
 pub mod time;

@@ -50,6 +50,10 @@ pub enum PeerViolation {
     /// Progress has a token and a number (basic/patterns/progress).
     #[error("sent a progress notification of the wrong form")]
     MalformedProgress,
+    /// What travels for a subscription names it, follows its acknowledgement, and is of a kind it asked for
+    /// (basic/patterns/subscriptions).
+    #[error("sent a notification that no subscription has asked for")]
+    NotSubscribed,
     /// More requests at a time than the server accepts; those beyond are refused as busy
     /// ([`ServerLimits::in_flight`](crate::limits::ServerLimits::in_flight)).
     #[error("made more requests at a time than are accepted")]

@@ -143,6 +143,9 @@ fn soak(single: bool, seed: u64, seen: &mut BTreeSet<String>) -> Vec<String> {
             break;
         }
     }
+    if !single {
+        seen.extend(model.met.iter().map(ToString::to_string));
+    }
     end(system, model);
     trace
 }
@@ -180,7 +183,15 @@ fn a_seeded_soak_sees_every_outcome() {
         "sent -32022",
         "sent -32603",
     ];
-    let channel = ["CANCELLED", "DuplicateId", "Replaced", "sent 1001"];
+    let channel = [
+        "CANCELLED",
+        "DuplicateId",
+        "Replaced",
+        "sent 1001",
+        "own answer withdrawn",
+        "duplicate of an own answer",
+        "own answer without room",
+    ];
     let single = ["single: SecondRequest"];
     let both = both.iter().flat_map(|what| [(*what).to_string(), format!("single: {what}")]);
     for what in both.chain(channel.iter().chain(&single).map(|what| (*what).to_string())) {

@@ -165,7 +165,9 @@ async fn edge_20_a_lost_connection_fails_every_call_with_its_cause(b: Bench) {
     assert_eq!(b.clock().elapsed().as_millis(), 0, "at once");
     b.settle().await;
     assert!(pump.is_done() && client.is_closed());
-    assert_eq!(client.call_tool("t", &json!({})).await.unwrap_err().code(), "CLOSED");
+    let later = client.call_tool("t", &json!({})).await.unwrap_err();
+    assert_eq!(later.code(), "LOST");
+    assert!(later.to_string().contains("closed"), "{later}");
 
     // A write that fails says so.
     let (client, _pump, mut peer) = b.peer();

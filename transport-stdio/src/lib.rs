@@ -7,9 +7,10 @@
 //! # The end of a server
 //!
 //! The end of input is a half-close: requests that were accepted may still finish for 1.5 s, then they are
-//! cancelled; their clean-up runs, bounded by another 1.5 s; then [`serve`] returns. Some hosts terminate a
-//! server two seconds after they closed its stdin: clean-up that needs longer than half a second should
-//! not count on more.
+//! cancelled; their clean-up runs, each bounded by another 1.5 s; then [`serve`] returns. It returns 3 s after the
+//! cancellation in any case, also if a blocking handler never returns: see `Builder::closing_bound`. Some hosts
+//! terminate a server two seconds after they closed its stdin: clean-up that needs longer than half a second
+//! should not count on more.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "smol")]

@@ -18,8 +18,8 @@ use crate::serve::serve_on;
 /// Bytes handed over at a time between a blocking descriptor's thread and the server.
 const CHUNK: usize = 64 * 1024;
 
-/// Serves this process's stdin and stdout until the input has ended and everything accepted is over. Run it on
-/// any executor, `smol::block_on` for one.
+/// Serves this process's stdin and stdout until the input has ended and everything accepted is over, or as much of it as
+/// is within [the bounds](crate#the-end-of-a-server). Run it on any executor, `smol::block_on` for one.
 ///
 /// On Unix both are taken away from the rest of the process for good: `println!` goes to stderr, and reading stdin
 /// finds its end. So a process can do this once. Elsewhere they are not: nothing else may write to stdout.

@@ -16,7 +16,8 @@ use sansio_mcp_sdk::{Connection, Engine, Mode};
 pub const LINE_LIMIT: usize = MAX_MESSAGE;
 
 /// Serves one pair of byte streams until the input has ended and everything accepted is over, handlers and
-/// bytes in one future.
+/// bytes in one future. What is not over 1.5 s after the end of input is cancelled, and waited for no longer than
+/// the server's closing bound (3 s unless set).
 pub async fn serve_on<M: Mode>(
     server: Server<M>,
     reader: impl AsyncRead + Unpin,

@@ -1,5 +1,6 @@
 //! The container around the table: ids, streams, deadlines, limits.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -9,6 +10,7 @@ use super::config::{ClientConfig, Routing};
 use super::deadline::{ClientDeadline, Deadlines, Timer, Why};
 use super::event::{ClientEvent, InputAnswer, Outcome, StreamId, Timeout};
 use super::ids::Issued;
+use super::listening::{self, Listening};
 use super::outgoing::Outgoing;
 use super::render::Retry;
 use super::spec::{CallSpec, Refused};
@@ -55,6 +57,8 @@ pub(super) struct Call {
     /// Progress events that wait for the application, and where the newest of this attempt is.
     pub(super) waiting: usize,
     pub(super) newest: Option<u64>,
+    /// What it listens to, if it is a subscription.
+    pub(super) listening: Option<Box<Listening>>,
 }
 
 impl Call {
@@ -144,14 +148,17 @@ impl Client {
         match message {
             Message::Request { .. } => self.violation(PeerViolation::RequestToClient),
             Message::Response(response) => self.response(stream, line, response),
-            Message::Notification { method, params } => {
-                if &*method == "notifications/progress" {
-                    match params {
-                        Ok(Some(params)) => self.progress(stream, &params),
-                        _ => self.violation(PeerViolation::MalformedProgress),
+            Message::Notification { method, params } => match &*method {
+                "notifications/progress" => match params {
+                    Ok(Some(params)) => self.progress(stream, &params),
+                    _ => self.violation(PeerViolation::MalformedProgress),
+                },
+                method => {
+                    if let Some(what) = listening::what(method) {
+                        self.told(stream, line, what);
                     }
                 }
-            }
+            },
         }
     }
 
@@ -218,6 +225,15 @@ impl Client {
     /// # Errors
     /// A limit is reached or the channel has ended; nothing was sent.
     pub fn call(&mut self, now: Now, spec: CallSpec) -> Result<CallId, Refused> {
+        self.begin(now, spec, None)
+    }
+
+    pub(super) fn begin(
+        &mut self,
+        now: Now,
+        spec: CallSpec,
+        listening: Option<Box<Listening>>,
+    ) -> Result<CallId, Refused> {
         self.tick(now);
         if self.closed {
             return Err(Refused::Closed);
@@ -241,6 +257,7 @@ impl Client {
             last_progress: None,
             waiting: 0,
             newest: None,
+            listening,
         };
         let at = self.calls.insert(call).ok_or(Refused::TooManyCalls)?;
         self.send(at);
@@ -310,7 +327,13 @@ impl Client {
             }
             ClientEvent::Violation(_) => self.violations.taken(),
             ClientEvent::Finished { .. } => self.ends -= 1,
-            ClientEvent::InputRequired { .. } => {}
+            ClientEvent::Changed { call, change } => {
+                let call = self.calls.get_mut(key(*call)).and_then(|call| call.listening.as_mut());
+                if let Some(listening) = call {
+                    listening.taken(change.as_change());
+                }
+            }
+            ClientEvent::InputRequired { .. } | ClientEvent::Listening { .. } => {}
         }
         Some(event)
     }
@@ -400,7 +423,10 @@ impl Client {
     }
 
     fn finish(&mut self, at: Key, outcome: Outcome) {
-        if let Some(call) = self.calls.remove(at) {
+        if let Some(mut call) = self.calls.remove(at) {
+            if let Some(listening) = &mut call.listening {
+                listening.end();
+            }
             if let Some(id) = call.attempt {
                 self.ids.retire(id);
             }
@@ -433,7 +459,7 @@ fn live(calls: &Slab<Call>, at: Mono, timer: Timer) -> bool {
     }
 }
 
-fn key(call: CallId) -> Key {
+pub(super) fn key(call: CallId) -> Key {
     (call.index, call.generation)
 }
 

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::id::CallId;
+use crate::subscription::Changed;
 use crate::violation::PeerViolation;
 
 /// A stream that messages travel on.
@@ -177,6 +178,21 @@ pub enum ClientEvent {
         round: u8,
         /// All questions of the round.
         questions: Vec<Question>,
+    },
+    /// The server has acknowledged a subscription; changes follow (basic/patterns/subscriptions).
+    Listening {
+        /// Which, as [`Client::listen`](super::Client::listen) named it.
+        call: CallId,
+        /// What the server agreed to tell of: the text of a JSON object.
+        acknowledged: Box<str>,
+    },
+    /// Something changed that a subscription asked for. An equal event that the application has not collected stands
+    /// for this one too.
+    Changed {
+        /// Which subscription.
+        call: CallId,
+        /// What changed.
+        change: Changed,
     },
     /// A call has ended. Nothing follows about it.
     Finished {

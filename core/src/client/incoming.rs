@@ -18,7 +18,7 @@ use crate::wire::{ErrorHead, Params, Response, ResultHead};
 
 impl Client {
     /// The call that a response or progress for the attempt `id` on `stream` belongs to.
-    fn owner(&self, stream: StreamId, id: i64) -> Result<Key, Option<PeerViolation>> {
+    pub(super) fn owner(&self, stream: StreamId, id: i64) -> Result<Key, Option<PeerViolation>> {
         if self.config.routing == Routing::PerRequest
             && (stream == StreamId::SHARED || stream_of(id) != stream)
         {
@@ -115,7 +115,11 @@ impl Client {
                 data: error.data.map(|data| data.get().into()),
             })
         };
-        let next = (error.code == wire::UNSUPPORTED_VERSION).then(|| self.mutual(at, error)).flatten();
+        // A subscription that was acknowledged is past correcting: this ends it.
+        let active =
+            self.calls.get(at).and_then(|call| call.listening.as_ref()).is_some_and(|l| l.is_active());
+        let correctable = error.code == wire::UNSUPPORTED_VERSION && !active;
+        let next = correctable.then(|| self.mutual(at, error)).flatten();
         let Some(next) = next else {
             return self.apply(at, Input::Failed, outcome);
         };

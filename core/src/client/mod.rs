@@ -11,6 +11,8 @@ mod deadline;
 mod event;
 mod ids;
 mod incoming;
+pub mod listen;
+mod listening;
 mod outgoing;
 mod render;
 mod spec;
@@ -22,4 +24,5 @@ pub use event::{
     Answer, ClientEvent, ClientKind, ClientTransmit, InputAnswer, Outcome, PeerError, Question, StreamId,
     Timeout,
 };
+pub use listening::ListenSpec;
 pub use spec::{CallSpec, DEFAULT_TOTAL, Refused};

@@ -25,6 +25,9 @@ pub enum Refused {
     /// The engine writes this member itself.
     #[error("params.{0} is written by the engine; see CallSpec for the way to set it")]
     Reserved(&'static str),
+    /// A subscription is more than a call: it is opened with [`Client::listen`](super::Client::listen).
+    #[error("subscriptions/listen is opened with Client::listen")]
+    Listen,
     /// As many calls are open as [`ClientLimits`](crate::limits::ClientLimits) allows.
     #[error("too many calls are open")]
     TooManyCalls,
@@ -80,6 +83,14 @@ impl CallSpec {
         }
     }
 
+    /// `subscriptions/listen` with this filter (basic/patterns/subscriptions).
+    pub(super) fn listen(filter: &[u8]) -> Self {
+        let mut spec = Self::bare("subscriptions/listen".into());
+        spec.members.extend_from_slice(b"\"notifications\":");
+        spec.members.extend_from_slice(filter);
+        spec
+    }
+
     /// `server/discover`.
     pub fn discover() -> Self {
         Self::bare("server/discover".into())
@@ -127,6 +138,9 @@ impl CallSpec {
         params: &(impl Serialize + ?Sized),
     ) -> Result<Self, Refused> {
         let mut spec = Self::bare(method.into());
+        if spec.method == "subscriptions/listen" {
+            return Err(Refused::Listen);
+        }
         serialize(&mut spec.members, params)?;
         spec.members = object_members(spec.members, "params")?;
         Ok(spec)

@@ -89,7 +89,7 @@ impl ResultBody for ListToolsResult {
     }
 }
 
-fn id(out: &mut Vec<u8>, id: &RequestId) {
+pub(super) fn id(out: &mut Vec<u8>, id: &RequestId) {
     match id {
         RequestId::Int(id) => write::int(out, *id),
         RequestId::Str(id) => write::string(out, id),
@@ -157,6 +157,24 @@ pub(super) fn error(out: &mut Vec<u8>, request: Option<&RequestId>, error: &Erro
         out.extend_from_slice(data.get().as_bytes());
     }
     out.extend_from_slice(b"}}");
+}
+
+/// Appends a notification; `params` are its members, without the braces.
+pub(super) fn notification(out: &mut Vec<u8>, method: &str, params: &[u8]) {
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":");
+    write::string(out, method);
+    out.extend_from_slice(b",\"params\":{");
+    out.extend_from_slice(params);
+    out.extend_from_slice(b"}}");
+}
+
+/// Appends a notification of a subscription up to the end of its `_meta`; two closing braces are to follow.
+pub(super) fn subscription(out: &mut Vec<u8>, method: &str, subscription: &RequestId) {
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":\"");
+    out.extend_from_slice(method.as_bytes());
+    out.extend_from_slice(b"\",\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":");
+    id(out, subscription);
+    out.push(b'}');
 }
 
 /// Appends a progress notification. Both numbers were checked to be finite.

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use crate::PROTOCOL_VERSION;
 use crate::limits::ServerLimits;
 use crate::model::{CacheScope, Implementation, ServerCapabilities};
+use crate::subscription::Change;
 use crate::wire::write;
 
 /// A configuration that was refused.
@@ -37,6 +38,34 @@ pub struct ServerConfig {
     /// Methods that reach the application, sorted.
     methods: Vec<Box<str>>,
     pub(super) limits: ServerLimits,
+    pub(super) offered: Offered,
+}
+
+/// What subscriptions can be told of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "four capabilities, independent of each other")]
+pub(super) struct Offered {
+    pub(super) tools_changes: bool,
+    pub(super) prompts_changes: bool,
+    pub(super) resources_changes: bool,
+    pub(super) resource_updates: bool,
+}
+
+impl Offered {
+    fn by(capabilities: &ServerCapabilities) -> Self {
+        let yes = |flag: Option<bool>| flag == Some(true);
+        let resources = capabilities.resources.as_ref();
+        Self {
+            tools_changes: capabilities.tools.as_ref().is_some_and(|tools| yes(tools.list_changed)),
+            prompts_changes: capabilities.prompts.as_ref().is_some_and(|prompts| yes(prompts.list_changed)),
+            resources_changes: resources.is_some_and(|resources| yes(resources.list_changed)),
+            resource_updates: resources.is_some_and(|resources| yes(resources.subscribe)),
+        }
+    }
+
+    fn any(self) -> bool {
+        self.tools_changes || self.prompts_changes || self.resources_changes || self.resource_updates
+    }
 }
 
 /// Builds a [`ServerConfig`].
@@ -53,7 +82,7 @@ pub struct ServerConfigBuilder {
 
 impl ServerConfig {
     /// Starts with identity and capabilities. A capability makes its methods reach the application: `tools`
-    /// stands for tools/list and tools/call.
+    /// stands for tools/list and tools/call, any capability to tell of changes for subscriptions/listen.
     pub fn builder(info: Implementation, capabilities: ServerCapabilities) -> ServerConfigBuilder {
         ServerConfigBuilder {
             info,
@@ -63,6 +92,16 @@ impl ServerConfig {
             limits: ServerLimits::default(),
             ttl_ms: 0,
             scope: CacheScope::Public,
+        }
+    }
+
+    /// Whether subscriptions can be told of this: its capability says so.
+    pub fn tells_of(&self, change: Change<'_>) -> bool {
+        match change {
+            Change::Tools => self.offered.tools_changes,
+            Change::Prompts => self.offered.prompts_changes,
+            Change::Resources => self.offered.resources_changes,
+            Change::Resource(_) => self.offered.resource_updates,
         }
     }
 
@@ -135,6 +174,10 @@ impl ServerConfigBuilder {
         if self.capabilities.tools.is_some() {
             methods.extend(["tools/call".into(), "tools/list".into()]);
         }
+        let offered = Offered::by(&self.capabilities);
+        if offered.any() {
+            methods.push("subscriptions/listen".into());
+        }
         methods.sort_unstable();
         if let Some(pair) = methods.windows(2).find(|pair| pair.first() == pair.last()) {
             let name = pair.first().map(ToString::to_string).unwrap_or_default();
@@ -163,6 +206,12 @@ impl ServerConfigBuilder {
         });
         super::body::server_info(&mut discover, &server_info);
         discover.extend_from_slice(b"}}");
-        Ok(ServerConfig { server_info: server_info.into(), discover: discover.into(), methods, limits })
+        Ok(ServerConfig {
+            server_info: server_info.into(),
+            discover: discover.into(),
+            methods,
+            limits,
+            offered,
+        })
     }
 }

@@ -22,6 +22,9 @@ pub enum Method {
     ToolsList,
     /// `tools/call` (server/tools, "Calling Tools").
     ToolsCall,
+    /// `subscriptions/listen` (basic/patterns/subscriptions): answered with
+    /// [`acknowledge`](super::Server::acknowledge) or an error.
+    SubscriptionsListen,
     /// A method that was added with [`method`](super::ServerConfigBuilder::method).
     Other(Box<str>),
 }
@@ -31,6 +34,7 @@ impl Method {
         match name {
             "tools/list" => Self::ToolsList,
             "tools/call" => Self::ToolsCall,
+            "subscriptions/listen" => Self::SubscriptionsListen,
             other => Self::Other(other.into()),
         }
     }
@@ -40,6 +44,7 @@ impl Method {
         match self {
             Self::ToolsList => "tools/list",
             Self::ToolsCall => "tools/call",
+            Self::SubscriptionsListen => "subscriptions/listen",
             Self::Other(name) => name,
         }
     }
@@ -200,6 +205,11 @@ impl Request {
             params: T,
         }
         serde_json::from_str::<Whole<T>>(&self.line).map(|whole| whole.params)
+    }
+
+    /// The message.
+    pub(super) fn line(&self) -> &str {
+        &self.line
     }
 
     /// Bytes held.

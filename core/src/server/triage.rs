@@ -155,6 +155,10 @@ fn request(
             return Triage::Answer(id, refuse(Status::Ok, wire::INVALID_PARAMS, message));
         }
     }
+    if method == Method::SubscriptionsListen && !names_a_filter(line) {
+        let message = "subscriptions/listen needs params.notifications, a filter";
+        return Triage::Answer(id, refuse(Status::BadRequest, wire::INVALID_PARAMS, message));
+    }
     let again = id.clone();
     match Request::copy(line, id, method, params, spare) {
         Some(request) => Triage::Serve(request),
@@ -165,6 +169,11 @@ fn request(
 fn missing(key: &str) -> Answer {
     let message = alloc::format!("params._meta lacks {key}");
     refuse(Status::BadRequest, wire::INVALID_PARAMS, message)
+}
+
+/// Whether the params hold what a subscription asks for.
+fn names_a_filter(line: &str) -> bool {
+    super::subscribed::asked(line).is_some()
 }
 
 /// Enough of a peer's text to recognise it in a message.

@@ -1,7 +1,7 @@
 //! A naive model of a server: of a channel that many requests share, and of an exchange of one. It keeps every request it
 //! ever saw in one list.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use sansio_mcp::misuse::Misuse;
 use sansio_mcp::server::{Kind, Reported, Status};
@@ -80,6 +80,14 @@ pub(crate) struct Request {
     queue: VecDeque<(Kind, Value)>,
 }
 
+/// A request that the engine answered itself and whose answer was not taken. The application never hears of it.
+#[derive(Clone, Debug)]
+struct Own {
+    place: usize,
+    id: Value,
+    answer: (Kind, Value),
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Reading {
     Open,
@@ -92,8 +100,11 @@ pub(crate) enum Reading {
 pub(crate) struct Model {
     pub(crate) setup: Setup,
     pub(crate) requests: Vec<Request>,
-    /// The engine's own answers.
+    /// Answers that nothing can withdraw: without an id, or beyond what may be in flight.
     control: VecDeque<(Kind, Value)>,
+    own: VecDeque<Own>,
+    /// What the engine's own answers met.
+    pub(crate) met: BTreeSet<&'static str>,
     /// Whose turn it is to send.
     turns: VecDeque<usize>,
     pub(crate) events: VecDeque<Event>,
@@ -115,6 +126,8 @@ impl Model {
             setup,
             requests: Vec::new(),
             control: VecDeque::new(),
+            own: VecDeque::new(),
+            met: BTreeSet::new(),
             turns: VecDeque::new(),
             events: VecDeque::new(),
             places: (0..1000).rev().collect(),
@@ -132,16 +145,21 @@ impl Model {
         (0..self.requests.len()).filter(|nth| self.requests[*nth].at != At::Over).collect()
     }
 
+    pub(crate) fn in_flight(&self) -> usize {
+        self.live().len() + self.own.len()
+    }
+
     pub(crate) fn has_output(&self) -> bool {
-        !self.control.is_empty() || self.requests.iter().any(|request| !request.queue.is_empty())
+        let queued = self.requests.iter().any(|request| !request.queue.is_empty());
+        !self.control.is_empty() || !self.own.is_empty() || queued
     }
 
     pub(crate) fn deadline(&self) -> Option<u64> {
-        self.grace.filter(|_| !self.live().is_empty())
+        self.grace.filter(|_| self.in_flight() > 0)
     }
 
     pub(crate) fn is_finished(&self) -> bool {
-        let idle = self.live().is_empty() && self.control.is_empty();
+        let idle = self.in_flight() == 0 && self.control.is_empty();
         match (self.setup.single, self.reading) {
             (true, Reading::Open) => self.read && idle,
             (true, _) => idle,
@@ -172,12 +190,9 @@ impl Model {
                 ask: Ask::of(how),
             },
             Op::Cancel { pick: p, how } => {
-                let live = self.live();
-                let one = live.get(usize::from(p) % live.len().max(1)).filter(|_| p < 192);
-                Command::Cancel {
-                    id: one.map_or_else(|| wire_id(p), |nth| self.requests[*nth].id.clone()),
-                    reason: how % 2 == 0,
-                }
+                let ids = self.ids_in_use();
+                let one = ids.get(usize::from(p) % ids.len().max(1)).filter(|_| p < 192);
+                Command::Cancel { id: one.cloned().unwrap_or_else(|| wire_id(p)), reason: how % 2 == 0 }
             }
             Op::Odd { which } => Command::Odd(usize::from(which) % ODD.len()),
             Op::Oversized => Command::Oversized,
@@ -266,6 +281,7 @@ impl Model {
                     self.over(nth);
                 }
                 self.control.clear();
+                self.own.clear();
                 Seen::Nothing
             }
             Command::Poll => {
@@ -281,23 +297,29 @@ impl Model {
     fn read(&mut self, command: &Command) {
         match command {
             Command::Request { id, token, ask } => {
-                let stops = self.events.iter().filter(|event| matches!(event, Event::Stopped(..)));
-                if self.in_flight(id).is_some() {
+                if self.ids_in_use().contains(id) {
+                    if self.own.iter().any(|own| own.id == *id) {
+                        self.met.insert("duplicate of an own answer");
+                    }
                     self.violation(PeerViolation::DuplicateId);
                 } else if !ask.is_served() {
-                    self.control.push_back(ask.answer(id));
-                } else if self.live().len() + stops.count() >= self.setup.in_flight {
+                    self.answer(id, ask.answer(id));
+                } else if self.has_room() {
+                    self.accept(id, token.as_ref());
+                } else {
                     let data = json!({"code": "SERVER_BUSY", "retryAfterMs": 1000});
                     let busy = error(Some(id), 1001, Some(data));
-                    self.control.push_back((Kind::Response(Status::Unavailable), busy));
+                    self.answer(id, (Kind::Response(Status::Unavailable), busy));
                     self.violation(PeerViolation::TooManyRequests);
-                } else {
-                    self.accept(id, token.as_ref());
                 }
             }
             Command::Cancel { id, .. } => {
-                if let Some(nth) = self.in_flight(id) {
+                if let Some(nth) = self.live().into_iter().find(|nth| self.requests[*nth].id == *id) {
                     self.stop(nth, "CANCELLED");
+                }
+                if let Some(at) = self.own.iter().position(|own| own.id == *id) {
+                    self.places.extend(self.own.remove(at).map(|own| own.place));
+                    self.met.insert("own answer withdrawn");
                 }
             }
             Command::Odd(which) => match ODD[*which].1 {
@@ -339,8 +361,27 @@ impl Model {
         }
     }
 
-    fn in_flight(&self, id: &Value) -> Option<usize> {
-        self.live().into_iter().find(|nth| self.requests[*nth].id == *id)
+    /// The ids of requests whose answer was not taken.
+    fn ids_in_use(&self) -> Vec<Value> {
+        let live = self.live().into_iter().map(|nth| &self.requests[nth].id);
+        live.chain(self.own.iter().map(|own| &own.id)).cloned().collect()
+    }
+
+    fn has_room(&self) -> bool {
+        let stops = self.events.iter().filter(|event| matches!(event, Event::Stopped(..)));
+        self.in_flight() + stops.count() < self.setup.in_flight
+    }
+
+    /// The engine answers by itself.
+    fn answer(&mut self, id: &Value, answer: (Kind, Value)) {
+        // The id of an exchange is nobody else's, and it reads no cancel.
+        if self.setup.single || !self.has_room() {
+            self.met.insert("own answer without room");
+            self.control.push_back(answer);
+        } else {
+            let place = self.places.pop().unwrap();
+            self.own.push_back(Own { place, id: id.clone(), answer });
+        }
     }
 
     fn accept(&mut self, id: &Value, token: Option<&Value>) {
@@ -451,6 +492,10 @@ impl Model {
 
     fn transmit(&mut self) -> Seen {
         if let Some((kind, json)) = self.control.pop_front() {
+            return Seen::Sent { kind, last: true, json };
+        }
+        if let Some(Own { place, answer: (kind, json), .. }) = self.own.pop_front() {
+            self.places.push(place);
             return Seen::Sent { kind, last: true, json };
         }
         let Some(nth) = self.turns.pop_front() else {

@@ -185,7 +185,6 @@ impl System {
 
     /// What holds at any moment.
     pub(crate) fn check(&self, model: &Model) {
-        let live = model.live();
         let unsent = either!(&self.real, it => it.unsent_bytes(), it.unsent_bytes());
         assert_eq!(unsent > 0, model.has_output(), "7: bytes of nobody");
         let finished = either!(&self.real, it => it.is_finished(), it.is_finished());
@@ -199,7 +198,7 @@ impl System {
             }
         }
         if let Real::Channel(server) = &self.real {
-            assert_eq!(server.in_flight(), live.len());
+            assert_eq!(server.in_flight(), model.in_flight());
             // 8: the limit holds.
             assert!(server.in_flight() <= model.setup.in_flight);
             assert_eq!(server.has_output(), model.has_output());

@@ -15,6 +15,7 @@ use sansio_mcp::model::CallToolResult;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::canceller::Canceller;
 use super::error::CallError;
 use super::events::Events;
 use super::progress::Progress;
@@ -35,14 +36,15 @@ pub struct Call<T> {
     stage: Stage,
     on_progress: Option<OnProgress>,
     batch: VecDeque<Progress>,
+    canceller: Option<Canceller>,
     decode: fn(Answer) -> Result<T, CallError>,
 }
 
 enum Stage {
     /// Not made yet; or it cannot be made, and polling tells.
     Described(Result<CallSpec, CallError>),
-    /// Made: the slot of its outcome.
-    Made(u32),
+    /// Made: the slot of its outcome, and what it is there.
+    Made(u32, CallId),
     Over,
 }
 
@@ -59,7 +61,7 @@ impl<T> Call<T> {
         decode: fn(Answer) -> Result<T, CallError>,
     ) -> Self {
         let stage = Stage::Described(spec.map_err(CallError::from));
-        Self { handle, stage, on_progress: None, batch: VecDeque::new(), decode }
+        Self { handle, stage, on_progress: None, batch: VecDeque::new(), canceller: None, decode }
     }
 
     /// Asks for progress and has it passed to `callback`: in order, before the result, in the task that awaits the
@@ -99,9 +101,18 @@ impl<T> Call<T> {
     pub fn cancel(&mut self, reason: &str) {
         match &mut self.stage {
             Stage::Described(described) => *described = Err(CallError::Cancelled),
-            Stage::Made(slot) => self.handle.shared.cancel(*slot, Some(reason)),
+            Stage::Made(slot, _) => self.handle.shared.cancel(*slot, Some(reason)),
             Stage::Over => {}
         }
+    }
+
+    /// A handle with which the call can be given up from elsewhere, while it is awaited: a button, a signal, a race.
+    pub fn canceller(&mut self) -> Canceller {
+        let canceller = self.canceller.get_or_insert_default();
+        if let Stage::Made(slot, call) = self.stage {
+            canceller.made(&self.handle.shared, slot, call);
+        }
+        canceller.clone()
     }
 
     /// Progress that was collected and not passed on.
@@ -117,6 +128,19 @@ impl<T> Call<T> {
         self
     }
 
+    fn make(&self, spec: CallSpec, watched: bool, cx: &Context<'_>) -> Result<Stage, CallError> {
+        let shared = &self.handle.shared;
+        if self.canceller.as_ref().is_some_and(|canceller| !canceller.may_be_made()) {
+            return Err(CallError::Cancelled);
+        }
+        let (slot, call) = shared.begin(spec, watched, cx.waker())?;
+        if self.canceller.as_ref().is_some_and(|canceller| !canceller.made(shared, slot, call)) {
+            shared.abandon(slot);
+            return Err(CallError::Cancelled);
+        }
+        Ok(Stage::Made(slot, call))
+    }
+
     /// Progress into the batch, which must be empty; and the result, once.
     pub(super) fn poll_batch(
         &mut self,
@@ -124,17 +148,17 @@ impl<T> Call<T> {
         watched: bool,
     ) -> (Poll<Result<T, CallError>>, &mut VecDeque<Progress>) {
         let outcome = match &mut self.stage {
-            Stage::Made(slot) => self.handle.shared.collect(*slot, &mut self.batch, cx),
+            Stage::Made(slot, _) => self.handle.shared.collect(*slot, &mut self.batch, cx),
             Stage::Described(_) => match mem::replace(&mut self.stage, Stage::Over) {
-                Stage::Described(Ok(spec)) => match self.handle.shared.begin(spec, watched, cx.waker()) {
-                    Ok(slot) => {
-                        self.stage = Stage::Made(slot);
+                Stage::Described(Ok(spec)) => self.make(spec, watched, cx).map_or_else(
+                    |error| Poll::Ready((None, Err(error))),
+                    |stage| {
+                        self.stage = stage;
                         Poll::Pending
-                    }
-                    Err(error) => Poll::Ready((None, Err(error))),
-                },
+                    },
+                ),
                 Stage::Described(Err(error)) => Poll::Ready((None, Err(error))),
-                Stage::Made(_) | Stage::Over => Poll::Pending,
+                Stage::Made(..) | Stage::Over => Poll::Pending,
             },
             Stage::Over => Poll::Pending,
         };
@@ -157,6 +181,7 @@ impl Call<Answer> {
             stage,
             on_progress: self.on_progress.take(),
             batch: mem::take(&mut self.batch),
+            canceller: self.canceller.take(),
             decode,
         }
     }
@@ -181,7 +206,7 @@ impl<T> Future for Call<T> {
 
 impl<T> Drop for Call<T> {
     fn drop(&mut self) {
-        if let Stage::Made(slot) = self.stage
+        if let Stage::Made(slot, _) = self.stage
             && let Some(call) = self.handle.shared.abandon(slot)
         {
             log(Some(call), Some(&CallError::Cancelled));

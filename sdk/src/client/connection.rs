@@ -66,7 +66,7 @@ impl ClientConnection {
 
     /// A stream has gone. Its call is lost, unless it has ended.
     pub fn stream_end(&self, stream: StreamId, cause: &str) {
-        self.shared.with(|state, now| state.core.handle_stream_end(now, stream, cause));
+        self.shared.stream_end(stream, cause);
     }
 }
 
@@ -101,8 +101,8 @@ impl Port for ClientConnection {
             if let Some(line) = framer.finish() {
                 frame(now, &mut state.core, &line);
             }
-            state.core.handle_stream_end(now, StreamId::SHARED, "the server closed the connection");
         });
+        self.lost("the server closed the connection");
     }
 
     fn lost(&self, cause: &str) {

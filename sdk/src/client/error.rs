@@ -29,10 +29,10 @@ pub enum CallError {
     /// A deadline passed.
     #[error("the call timed out: {}", timeout(*.0))]
     TimedOut(Timeout),
-    /// The connection was lost, with the transport's cause.
+    /// The connection was lost, before the call or during it, with the transport's cause.
     #[error("the connection was lost: {0}")]
     Lost(Arc<str>),
-    /// The client was closed here; or the connection had been lost when the call was made.
+    /// The client was closed here.
     #[error("the client was closed")]
     Closed,
     /// The call could not be made; nothing was sent.

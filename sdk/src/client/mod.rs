@@ -19,6 +19,7 @@
 
 mod after;
 mod call;
+mod canceller;
 mod connection;
 mod error;
 mod events;
@@ -33,6 +34,7 @@ use sansio_mcp::model::{DiscoverResult, ListToolsResult, Tool};
 use serde::Serialize;
 
 pub use call::{Call, ToolCall};
+pub use canceller::Canceller;
 pub use connection::ClientConnection;
 pub use error::{CallError, ListError};
 pub use events::{CallEvent, Events};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use sansio_mcp::client::{self as core, Answer, CallSpec, ClientConfig, ClientEvent, Refused};
+use sansio_mcp::client::{self as core, Answer, CallSpec, ClientConfig, ClientEvent, Refused, StreamId};
 use sansio_mcp::id::CallId;
 use sansio_mcp::time::{Mono, Now};
 
@@ -29,6 +29,8 @@ pub(super) struct Shared {
 pub(super) struct State {
     pub(super) core: core::Client,
     slots: Slots,
+    /// Why nothing can be called any more, if the connection was lost.
+    lost: Option<Arc<str>>,
     /// The transport, asleep.
     pub(super) transport: Option<Waker>,
     /// What is to be done without the lock; empty whenever it is free.
@@ -51,6 +53,7 @@ impl Shared {
         let state = State {
             core: core::Client::new(config),
             slots: Slots::default(),
+            lost: None,
             transport: None,
             after: After::default(),
         };
@@ -96,6 +99,17 @@ impl Shared {
         self.with(|state, now| state.core.close(now));
     }
 
+    /// A stream has gone; the connection with it, if it was the shared one.
+    pub(super) fn stream_end(&self, stream: StreamId, cause: &str) {
+        self.with(|state, now| {
+            let open = !state.core.is_closed();
+            state.core.handle_stream_end(now, stream, cause);
+            if open && state.core.is_closed() {
+                state.lost = Some(cause.into());
+            }
+        });
+    }
+
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
@@ -110,20 +124,29 @@ impl Shared {
     }
 
     /// Begins a call; `watched` if somebody wants to see progress.
-    pub(super) fn begin(&self, spec: CallSpec, watched: bool, waker: &Waker) -> Result<u32, CallError> {
+    pub(super) fn begin(
+        &self,
+        spec: CallSpec,
+        watched: bool,
+        waker: &Waker,
+    ) -> Result<(u32, CallId), CallError> {
         self.with(|state, now| {
             if state.slots.is_full() {
                 return Err(CallError::Refused(Refused::TooManyCalls));
             }
-            let call = state.core.call(now, spec)?;
-            Ok(state.slots.insert(Slot {
+            let call = state.core.call(now, spec).map_err(|refused| match (refused, &state.lost) {
+                (Refused::Closed, Some(cause)) => CallError::Lost(Arc::clone(cause)),
+                (refused, _) => refused.into(),
+            })?;
+            let slot = state.slots.insert(Slot {
                 call,
                 waker: Some(waker.clone()),
                 progress: VecDeque::new(),
                 outcome: None,
                 watched,
                 asked_for_input: false,
-            }))
+            });
+            Ok((slot, call))
         })
     }
 
@@ -161,6 +184,15 @@ impl Shared {
     /// Cancels a call if it has not ended; its owner still has to collect the outcome.
     pub(super) fn cancel(&self, at: u32, reason: Option<&str>) {
         self.with(|state, now| state.cancel(now, at, reason));
+    }
+
+    /// As [`cancel`](Self::cancel), if the slot is still this call's.
+    pub(super) fn cancel_call(&self, at: u32, call: CallId, reason: &str) {
+        self.with(|state, now| {
+            if state.slots.get_mut(at).is_some_and(|slot| slot.call == call) {
+                state.cancel(now, at, Some(reason));
+            }
+        });
     }
 
     /// The owner of a call is gone: cancels it if it has not ended, and frees its slot. Returns the call if it was

@@ -53,11 +53,11 @@ impl HubState {
         }
     }
 
-    pub(crate) fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Passed {
+    /// `None`: the ticket is over.
+    pub(crate) fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Option<Passed> {
         let passed = self.admission.pass(ticket, lane);
         self.grants();
-        // A ticket that is over belongs to a work that is being stopped: it waits for that.
-        passed.unwrap_or(Passed::Waits)
+        passed.ok()
     }
 
     /// Hands a reply over; false if the request is over and nobody waits for one.
@@ -131,6 +131,7 @@ impl HubState {
 
     /// Does what the events of a channel ask for.
     pub(super) fn settle(&mut self, id: ChannelId) {
+        self.count_subscriptions(id);
         while let Some(event) = self.channel(id).and_then(|channel| channel.port.poll_event()) {
             match event {
                 ServerEvent::Request { serving, request } => self.request(id, serving, request),
@@ -148,7 +149,11 @@ impl HubState {
             self.respond(id, serving, &Reply::dropped());
             return;
         }
-        let tracked = *request.method() != Method::ToolsList;
+        if *request.method() == Method::SubscriptionsListen && self.subscriptions > self.max_subscriptions {
+            self.notes.push(Note::Busy(request));
+            return self.busy(id, serving);
+        }
+        let tracked = !matches!(request.method(), Method::ToolsList | Method::SubscriptionsListen);
         let (ticket, open) = if tracked {
             if let Ok(entered) = self.admission.enter(id.key()) {
                 (Some(entered.ticket), entered.at_gate)
@@ -162,7 +167,7 @@ impl HubState {
         if let Some(ticket) = ticket {
             place(&mut self.tickets, ticket.index(), (ticket, id, serving));
         }
-        if !open && Note::queued_is_wanted() {
+        if !open && Note::queued_may_be_wanted() {
             self.notes.push(Note::Queued(Arc::clone(&request)));
         }
         let Some(channel) = self.channel(id) else { return };

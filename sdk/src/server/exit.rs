@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::fmt;
 
-use sansio_mcp::code::wire;
 use sansio_mcp::model::CallToolResult;
 
 use super::reply::{Failure, Reply};
@@ -54,8 +53,8 @@ impl Exit {
         match *self.0 {
             Kind::Failure(result) => result.into(),
             Kind::Protocol(failure) => Reply::Error(failure),
-            // Only the stop itself leads here, and it was heard already: this is never sent.
-            Kind::Cancelled => Reply::error(wire::INTERNAL_ERROR, "cancelled"),
+            // Only the stop itself leads here, and it was heard already.
+            Kind::Cancelled => Reply::cancelled(),
         }
     }
 }

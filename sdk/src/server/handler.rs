@@ -3,7 +3,7 @@
 
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -13,23 +13,23 @@ use sansio_mcp::code::wire;
 use sansio_mcp::model::{CallToolResult, ClientCapabilities, RawJson};
 use sansio_mcp::server::{Progress, Request, Status};
 
+use super::Failure;
 use super::context::{Context, Report};
 use super::exit::Exit;
+use super::layer::{ContextHook, Entered};
 use super::output::{ToolInput, ToolOutput};
 use super::reply::Reply;
 use super::spec::Lane;
 use super::step::Step;
-use super::{ContextHook, Failure};
 use crate::engine::Call;
 use crate::mode::{Local, Mode, Shared};
 
 /// A tool's handler behind its registration.
 pub trait RunTool<M: Mode> {
-    #[doc(hidden)]
     fn run(&self, call: Running<M>) -> M::Future<Reply>;
 }
 
-/// A call whose layers are behind it. Opaque.
+/// A call whose layers are behind it.
 pub struct Running<M: Mode> {
     pub(crate) call: Arc<Call<M>>,
     pub(crate) hook: Option<Arc<M::Hook>>,
@@ -76,8 +76,7 @@ async fn begin<A: ToolInput, S, M: Mode>(
         .map_err(|why| CallToolResult::error(format!("the arguments do not fit the tool's schema: {why}")))?;
     call.pass(lane).await?;
     if let Some(hook) = hook {
-        let context = Context::new(Arc::clone(&call), Arc::new(()));
-        hook.prepare(context).await.map_err(Exit::into_reply)?;
+        hook.prepare(Entered(Arc::clone(&call))).await.map_err(Exit::into_reply)?;
     }
     Ok((input, Context::new(call, Arc::clone(&common.state))))
 }
@@ -297,31 +296,5 @@ where
                 Err(reply) => reply,
             }
         })
-    }
-}
-
-/// The hook that makes a request's own context, after the gate and before the handler.
-pub(crate) struct Hook<F>(pub(crate) F);
-
-impl<F, Fut> ContextHook<Local> for Hook<F>
-where
-    F: Fn(Context<(), Local>) -> Fut + 'static,
-    Fut: Future<Output = Result<(), Exit>> + 'static,
-{
-    fn prepare(&self, context: Context<(), Local>) -> Pin<Box<dyn Future<Output = Result<(), Exit>>>> {
-        Box::pin((self.0)(context))
-    }
-}
-
-impl<F, Fut> ContextHook<Shared> for Hook<F>
-where
-    F: Fn(Context<(), Shared>) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<(), Exit>> + Send + 'static,
-{
-    fn prepare(
-        &self,
-        context: Context<(), Shared>,
-    ) -> Pin<Box<dyn Future<Output = Result<(), Exit>> + Send>> {
-        Box::pin((self.0)(context))
     }
 }

@@ -38,11 +38,12 @@ use sansio_mcp::model::Implementation;
 use sansio_mcp::server::ServerConfig;
 
 pub use builder::Builder;
-pub use context::{Context, Report};
+pub use context::{Context, OnExit, Report};
 pub use exit::Exit;
-pub use handler::{RunTool, Running};
+pub(crate) use handler::RunTool;
+pub use layer::Next;
 pub(crate) use layer::run_request;
-pub use layer::{ContextHook, Layer, Next};
+pub(crate) use layer::{ContextHook, Layer};
 #[cfg(feature = "schemars")]
 pub use output::Json;
 pub use output::{NoArguments, Parsed, RawArguments, ToolInput, ToolOutput, Untyped};

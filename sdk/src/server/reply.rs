@@ -2,7 +2,7 @@
 
 use sansio_mcp::code::wire;
 use sansio_mcp::model::{CallToolResult, ListToolsResult, RawJson};
-use sansio_mcp::server::{EncodeError, ResultBody, Status};
+use sansio_mcp::server::{EncodeError, Filter, ResultBody, Status};
 use serde_json::value::RawValue;
 
 /// The answer to a request, on its way to the client through the layers.
@@ -23,6 +23,9 @@ pub enum Answer {
     Tool(CallToolResult),
     /// Of tools/list.
     Tools(ListToolsResult),
+    /// Of subscriptions/listen: what is granted of what was asked for. It is acknowledged, not answered; the answer
+    /// comes when the subscription ends.
+    Subscribed(Filter),
 }
 
 /// A JSON-RPC error to answer with.
@@ -63,13 +66,18 @@ impl Reply {
     pub fn is_error(&self) -> bool {
         match self {
             Self::Answer(Answer::Tool(result)) => result.is_error(),
-            Self::Answer(Answer::Tools(_)) => false,
+            Self::Answer(Answer::Tools(_) | Answer::Subscribed(_)) => false,
             Self::Error(_) => true,
         }
     }
 
     pub(crate) fn panicked() -> Self {
         Self::error(wire::INTERNAL_ERROR, "the handler failed unexpectedly; the server's log says more")
+    }
+
+    /// Of a request that is stopped: whoever stopped it expects no answer, so this is never sent.
+    pub(crate) fn cancelled() -> Self {
+        Self::error(wire::INTERNAL_ERROR, "cancelled")
     }
 
     pub(crate) fn dropped() -> Self {
@@ -99,6 +107,7 @@ impl ResultBody for Answer {
         match self {
             Self::Tool(result) => ResultBody::write_members(result, out),
             Self::Tools(result) => ResultBody::write_members(result, out),
+            Self::Subscribed(_) => Ok(()),
         }
     }
 
@@ -106,6 +115,7 @@ impl ResultBody for Answer {
         match self {
             Self::Tool(result) => ResultBody::meta(result),
             Self::Tools(result) => ResultBody::meta(result),
+            Self::Subscribed(_) => None,
         }
     }
 }

@@ -15,6 +15,7 @@ rows! {
     c4_a_stream_goes_no_step_further_than_its_cancel: [memory];
     c4_clean_up_runs_once_however_it_ended_last_first_after_the_answer: all;
     c4_clean_up_is_shielded_from_a_later_cancel: all;
+    c4_clean_up_that_is_taken_back_does_not_run: all;
     c4_clean_up_is_bounded_to_five_seconds: all;
     c4_clean_up_has_the_bound_it_was_given: all;
     c4_shutting_down_shortens_a_clean_up_that_already_runs: all;
@@ -216,6 +217,42 @@ async fn c4_clean_up_is_shielded_from_a_later_cancel(b: Bench) {
     assert_eq!(trace.all(), ["begins", "ends"]);
 }
 
+/// What was paid for stays held. The rest runs all the same, and what runs already is not taken back.
+async fn c4_clean_up_that_is_taken_back_does_not_run(b: Bench) {
+    let trace = Trace::new();
+    let for_tool = trace.clone();
+    let server = Server::<M>::builder("t", "1")
+        .tool("t", move |_: NoArguments, cx: Context<(), M>| {
+            let trace = for_tool.clone();
+            let note = |what: &'static str| {
+                let trace = trace.clone();
+                async move { trace.note(what) }
+            };
+            cx.on_exit(note("first"));
+            let (flag, releases) = (DropFlag::new(&trace, "dropped"), note("releases the hold"));
+            let hold = cx.on_exit(async move {
+                let _flag = flag;
+                releases.await;
+            });
+            cx.on_exit(note("second"));
+            let own = std::sync::Arc::new(std::sync::Mutex::new(None));
+            let (itself, notes) = (own.clone(), trace.clone());
+            let running = cx.on_exit(async move {
+                let itself: sansio_mcp_sdk::server::OnExit<M> = itself.lock().unwrap().take().unwrap();
+                notes.note(format!("disarms itself: {}", itself.disarm()));
+            });
+            *own.lock().unwrap() = Some(running);
+            trace.note(format!("disarmed: {}", hold.disarm()));
+            async { Ok("paid") }
+        })
+        .build()
+        .unwrap();
+    let rig = b.serve(server);
+    rig.client().call_tool("t", &json!({})).await.unwrap();
+    b.settle().await;
+    assert_eq!(trace.all(), ["dropped", "disarmed: true", "disarms itself: false", "second", "first"]);
+}
+
 /// A tool that never ends, and whose clean-up never does.
 fn endless(
     trace: &Trace,
@@ -232,7 +269,7 @@ fn endless(
         match bound {
             Some(bound) => cx.on_exit_within(bound, cleanup),
             None => cx.on_exit(cleanup),
-        }
+        };
         pending()
     }
 }

@@ -392,7 +392,10 @@ async fn c11_every_end_has_its_own_code_at_the_caller_and_in_the_log(b: Bench) {
     transport.abort();
     let error = lost.await.unwrap_err();
     codes.push(error.code());
-    codes.push(client.call_tool("endless", &json!({})).await.unwrap_err().code());
+    assert_eq!(client.call_tool("endless", &json!({})).await.unwrap_err(), error, "the cause is kept");
+    let (closed, _transport, _peer) = b.peer();
+    closed.close();
+    codes.push(closed.call_tool("endless", &json!({})).await.unwrap_err().code());
     let want =
         ["SERVER_BUSY", "CANCELLED", "TIMED_OUT_IDLE", "TIMED_OUT_TOTAL", "PEER_ERROR", "LOST", "CLOSED"];
     assert_eq!(codes, want);

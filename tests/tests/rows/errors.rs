@@ -396,22 +396,35 @@ async fn e6_typed_output_has_schema_structure_and_text(b: Bench) {
 async fn e6_state_and_the_requests_own_context_reach_the_handler(b: Bench) {
     #[derive(Clone)]
     struct Caller(String);
+    let trace = Trace::new();
+    let notes = trace.clone();
     let server = Server::<M>::builder("t", "1")
         .state(String::from("the application"))
         .context(|cx| async move {
             let name: String = cx.meta("com.example/caller").ok_or_else(|| Exit::failure("who are you?"))?;
             cx.set(Caller(name));
+            assert_eq!(cx.state_arc().len(), 15);
             Ok(())
         })
-        .layer(|cx, next| {
-            cx.set(7_u32);
-            next.run()
+        .layer(move |cx, next| {
+            let trace = notes.clone();
+            async move {
+                cx.set(7_u32);
+                assert_eq!(cx.state(), "the application");
+                let reply = next.run().await;
+                trace.note(cx.get::<Caller>().map_or("nobody".into(), |caller| caller.0));
+                reply
+            }
         })
         .tool("function", |_: NoArguments, cx: Context<String, M>| async move {
             let Caller(name) = cx.get().unwrap();
             Ok(format!("{} {name} {}", cx.state(), cx.get::<u32>().unwrap()))
         })
-        .blocking_tool("blocking", |_: NoArguments, cx| Ok(cx.state().clone()))
+        .blocking_tool("blocking", |_: NoArguments, cx| {
+            let Caller(name) = cx.get().unwrap();
+            cx.set(Caller(format!("{name}, served")));
+            Ok(format!("{} {name} {}", cx.state(), cx.get::<u32>().unwrap()))
+        })
         .build()
         .unwrap();
     let mut wire = b.serve(server).wire();
@@ -428,7 +441,8 @@ async fn e6_state_and_the_requests_own_context_reach_the_handler(b: Bench) {
     wire.send(&request(4, "tools/call", json!({"name": "blocking"}), &meta)).await;
     let answer = wire.answer(4).await;
     drop(pool);
-    assert_eq!(answer["result"]["content"][0]["text"], "the application");
+    assert_eq!(answer["result"]["content"][0]["text"], "the application eve 7", "on another thread too");
+    assert_eq!(trace.all(), ["ann", "bob", "nobody", "eve, served"], "and back again");
 }
 
 async fn e6_schemas_by_hand(b: Bench) {

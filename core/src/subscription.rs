@@ -1,0 +1,229 @@
+//! What subscriptions tell of, and what one of them is interested in (basic/patterns/subscriptions).
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// Something that a subscription tells of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum Change<'a> {
+    /// The list of tools changed: `notifications/tools/list_changed`.
+    Tools,
+    /// The list of prompts changed: `notifications/prompts/list_changed`.
+    Prompts,
+    /// The list of resources changed: `notifications/resources/list_changed`.
+    Resources,
+    /// The resource of this URI was updated: `notifications/resources/updated`.
+    Resource(&'a str),
+}
+
+impl Change<'_> {
+    /// The method of the notification.
+    pub fn method(&self) -> &'static str {
+        match self {
+            Self::Tools => "notifications/tools/list_changed",
+            Self::Prompts => "notifications/prompts/list_changed",
+            Self::Resources => "notifications/resources/list_changed",
+            Self::Resource(_) => "notifications/resources/updated",
+        }
+    }
+}
+
+/// A [`Change`] that owns its URI.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum Changed {
+    /// See [`Change::Tools`].
+    Tools,
+    /// See [`Change::Prompts`].
+    Prompts,
+    /// See [`Change::Resources`].
+    Resources,
+    /// See [`Change::Resource`].
+    Resource(Box<str>),
+}
+
+impl Changed {
+    /// The same, borrowed.
+    pub fn as_change(&self) -> Change<'_> {
+        match self {
+            Self::Tools => Change::Tools,
+            Self::Prompts => Change::Prompts,
+            Self::Resources => Change::Resources,
+            Self::Resource(uri) => Change::Resource(uri),
+        }
+    }
+}
+
+impl From<Change<'_>> for Changed {
+    fn from(change: Change<'_>) -> Self {
+        match change {
+            Change::Tools => Self::Tools,
+            Change::Prompts => Self::Prompts,
+            Change::Resources => Self::Resources,
+            Change::Resource(uri) => Self::Resource(uri.into()),
+        }
+    }
+}
+
+/// One of the things an [`Interest`] names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Topic(u32);
+
+const TOOLS: u32 = 0;
+const PROMPTS: u32 = 1;
+const RESOURCES: u32 = 2;
+/// The first that stands for a resource.
+const FIRST_URI: u32 = 3;
+
+impl Topic {
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+
+    pub(crate) fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+}
+
+/// What one subscription asked for, and of which of it a notification waits. Each waits once at most: equal ones
+/// coalesce.
+#[derive(Debug, Default)]
+pub(crate) struct Interest {
+    /// By topic: asked for.
+    kinds: [bool; FIRST_URI as usize],
+    /// By topic: a notification waits.
+    waiting_kinds: [bool; FIRST_URI as usize],
+    /// Resources, sorted, and whether a notification waits.
+    resources: Vec<(Box<str>, bool)>,
+    waiting: usize,
+}
+
+impl Interest {
+    pub(crate) fn new(
+        tools: bool,
+        prompts: bool,
+        resources: bool,
+        uris: impl Iterator<Item = Box<str>>,
+    ) -> Self {
+        let mut named: Vec<(Box<str>, bool)> = uris.map(|uri| (uri, false)).collect();
+        named.sort_unstable();
+        named.dedup();
+        Self {
+            kinds: [tools, prompts, resources],
+            waiting_kinds: [false; FIRST_URI as usize],
+            resources: named,
+            waiting: 0,
+        }
+    }
+
+    /// Bytes of the URIs.
+    pub(crate) fn size(&self) -> usize {
+        self.resources.iter().map(|(uri, _)| uri.len() + size_of::<(Box<str>, bool)>()).sum()
+    }
+
+    /// How many notifications wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// The topic of a change, if it was asked for.
+    pub(crate) fn topic(&self, change: Change<'_>) -> Option<Topic> {
+        let kind = match change {
+            Change::Tools => TOOLS,
+            Change::Prompts => PROMPTS,
+            Change::Resources => RESOURCES,
+            Change::Resource(uri) => {
+                let place = self.resources.binary_search_by(|(known, _)| (**known).cmp(uri)).ok()?;
+                return Some(Topic(FIRST_URI + u32::try_from(place).ok()?));
+            }
+        };
+        self.kinds.get(kind as usize).is_some_and(|asked| *asked).then_some(Topic(kind))
+    }
+
+    /// The topics of all resources whose URI `matches`.
+    pub(crate) fn resources(&self, matches: &dyn Fn(&str) -> bool) -> Vec<Topic> {
+        let matching = self.resources.iter().zip(FIRST_URI..).filter(|((uri, _), _)| matches(uri));
+        matching.map(|(_, topic)| Topic(topic)).collect()
+    }
+
+    /// What a topic stands for.
+    pub(crate) fn change(&self, topic: Topic) -> Option<Change<'_>> {
+        Some(match topic.0 {
+            TOOLS => Change::Tools,
+            PROMPTS => Change::Prompts,
+            RESOURCES => Change::Resources,
+            uri => Change::Resource(&self.resources.get((uri - FIRST_URI) as usize)?.0),
+        })
+    }
+
+    fn place(&mut self, topic: Topic) -> Option<&mut bool> {
+        match topic.0.checked_sub(FIRST_URI) {
+            None => self.waiting_kinds.get_mut(topic.0 as usize),
+            Some(uri) => self.resources.get_mut(uri as usize).map(|(_, waiting)| waiting),
+        }
+    }
+
+    /// Whether a notification of this topic waits.
+    pub(crate) fn waits(&self, topic: Topic) -> bool {
+        match topic.0.checked_sub(FIRST_URI) {
+            None => self.waiting_kinds.get(topic.0 as usize).is_some_and(|waiting| *waiting),
+            Some(uri) => self.resources.get(uri as usize).is_some_and(|(_, waiting)| *waiting),
+        }
+    }
+
+    /// A notification of this topic waits from now on.
+    pub(crate) fn wait(&mut self, topic: Topic) {
+        if let Some(place) = self.place(topic)
+            && !core::mem::replace(place, true)
+        {
+            self.waiting += 1;
+        }
+    }
+
+    /// It has been taken.
+    pub(crate) fn taken(&mut self, topic: Topic) {
+        if let Some(place) = self.place(topic)
+            && core::mem::replace(place, false)
+        {
+            self.waiting -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interest() -> Interest {
+        Interest::new(true, false, true, ["b", "a", "b", "a/1"].into_iter().map(Into::into))
+    }
+
+    #[test]
+    fn only_what_was_asked_for_has_a_topic() {
+        let interest = interest();
+        assert!(interest.topic(Change::Tools).is_some());
+        assert!(interest.topic(Change::Prompts).is_none());
+        for uri in ["a", "b", "a/1"] {
+            let topic = interest.topic(Change::Resource(uri)).unwrap();
+            assert_eq!(interest.change(topic), Some(Change::Resource(uri)));
+            assert_eq!(Topic::from_number(topic.number()), topic);
+        }
+        assert!(interest.topic(Change::Resource("a/")).is_none());
+        assert_eq!(interest.resources(&|uri| uri.starts_with('a')).len(), 2);
+    }
+
+    #[test]
+    fn each_waits_once_until_it_is_taken() {
+        let mut interest = interest();
+        let a = interest.topic(Change::Resource("a")).unwrap();
+        let tools = interest.topic(Change::Tools).unwrap();
+        interest.wait(a);
+        interest.wait(a);
+        interest.wait(tools);
+        assert_eq!((interest.waiting(), interest.waits(a)), (2, true));
+        interest.taken(a);
+        interest.taken(a);
+        assert_eq!((interest.waiting(), interest.waits(a), interest.waits(tools)), (1, false, true));
+    }
+}
