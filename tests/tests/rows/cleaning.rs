@@ -1,15 +1,18 @@
 // C4: a handler that runs is stopped, and its clean-up runs.
 
 use std::future::{Future, pending};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use sansio_mcp_sdk::Connection;
 use sansio_mcp_sdk::server::{Context, Exit, NoArguments, Server, generator};
-use sansio_mcp_tests::{Bench, DropFlag, Trace, responses, rows, tool, tool_with};
+use sansio_mcp_tests::{Bench, DropFlag, Trace, cancel, responses, rows, tool, tool_with};
 use serde_json::json;
 
 rows! {
     c4_an_await_that_never_completes_is_dropped_where_it_stands: all;
     c4_a_stream_that_never_waits_is_stopped_between_two_steps: all;
+    c4_a_stream_goes_no_step_further_than_its_cancel: [memory];
     c4_clean_up_runs_once_however_it_ended_last_first_after_the_answer: all;
     c4_clean_up_is_shielded_from_a_later_cancel: all;
     c4_clean_up_that_is_taken_back_does_not_run: all;
@@ -92,6 +95,32 @@ async fn c4_a_stream_that_never_waits_is_stopped_between_two_steps(b: Bench) {
     assert_eq!(rig.running_or(0), 0);
     let lines = wire.drain().await;
     assert!(responses(&lines, 1).is_empty() && responses(&lines, 2).is_empty());
+}
+
+/// The cancel is read while the handler runs, as on another thread: the next step is the last.
+async fn c4_a_stream_goes_no_step_further_than_its_cancel(b: Bench) {
+    let (trace, channel) = (Trace::new(), Arc::new(OnceLock::<Connection>::new()));
+    let (for_tool, own) = (trace.clone(), Arc::clone(&channel));
+    let server = Server::<M>::builder("t", "1")
+        .stream_tool("t", move |_: NoArguments, _| {
+            let (trace, own) = (for_tool.clone(), Arc::clone(&own));
+            generator(async move |y| {
+                y.report(1.0, None, None).await;
+                own.get().unwrap().handle_message(cancel(1).to_string().as_bytes());
+                trace.note("cancelled");
+                y.report(2.0, None, None).await;
+                trace.note("goes on");
+                Ok::<_, Exit>("done")
+            })
+        })
+        .build()
+        .unwrap();
+    let rig = b.serve(server);
+    let connection = channel.get_or_init(|| rig.engine().unwrap().connect());
+    connection.handle_message(tool(1, "t", &json!({})).to_string().as_bytes());
+    b.settle().await;
+    assert_eq!(trace.all(), ["cancelled"]);
+    assert_eq!(rig.running_or(0), 0);
 }
 
 /// How a handler ends, by its name.
