@@ -24,6 +24,7 @@ step_format() {
 
 step_clippy() {
     cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy --workspace --all-targets --all-features -- -D warnings
 }
 
 # The README's test command.
