@@ -11,6 +11,7 @@ use sansio_mcp::admission::{Admission, AdmissionLimits};
 use sansio_mcp::limits::ServerLimits;
 use sansio_mcp::model::{CacheScope, Implementation, RawJson, ServerCapabilities, Tool, ToolsCapability};
 use sansio_mcp::server::ServerConfig;
+use sansio_mcp::server::continuation::Sealer;
 
 use super::check::Checks;
 use super::context::Context;
@@ -25,7 +26,7 @@ use super::reply::Reply;
 use super::spec::ToolSpec;
 use super::step::Step;
 use super::{ConfigError, Server};
-use crate::engine::Bounds;
+use crate::engine::{Bounds, Sealing};
 use crate::mode::{Local, Mode, Shared};
 
 /// Builds a [`Server`]. What is wrong with any part is told by [`build`](Self::build), naming the field.
@@ -42,6 +43,7 @@ pub struct Builder<M: Mode, S = ()> {
     admission: AdmissionLimits,
     limits: ServerLimits,
     bounds: Bounds,
+    sealing: Sealing,
     page: usize,
     ttl_ms: u64,
     scope: CacheScope,
@@ -62,6 +64,7 @@ impl<M: Mode> Builder<M> {
             admission: AdmissionLimits::default(),
             limits: ServerLimits::default(),
             bounds: Bounds::default(),
+            sealing: Sealing::default(),
             page: 1000,
             ttl_ms: 0,
             scope: CacheScope::Public,
@@ -86,6 +89,7 @@ impl<M: Mode> Builder<M> {
             admission: self.admission,
             limits: self.limits,
             bounds: self.bounds,
+            sealing: self.sealing,
             page: self.page,
             ttl_ms: self.ttl_ms,
             scope: self.scope,
@@ -135,6 +139,20 @@ impl<M: Mode, S> Builder<M, S> {
         self
     }
 
+    /// What seals the state that travels through clients while they answer questions: usually a [`KeyRing`](super::KeyRing),
+    /// the same on every replica. Without this a key is made when it is first needed, which is noted in the log: a
+    /// question can then be answered to this process alone, until it ends.
+    pub fn state_keys(mut self, sealer: impl Sealer + Send + Sync + 'static) -> Self {
+        self.sealing.set(Box::new(sealer));
+        self
+    }
+
+    /// How long a question may be answered. Default one hour. Not zero.
+    pub fn state_life(mut self, life: Duration) -> Self {
+        self.sealing.life = life;
+        self
+    }
+
     /// Tools on one page of the list. Default 1,000: some clients read the first page alone.
     pub fn page_size(mut self, tools: usize) -> Self {
         self.page = tools;
@@ -158,6 +176,9 @@ impl<M: Mode, S> Builder<M, S> {
         }
         let admission = Admission::new(self.admission)?;
         self.bounds.check()?;
+        if self.sealing.life.is_zero() {
+            return Err(ConfigError::new("state_life", "is zero: no question could ever be answered"));
+        }
         if self.page == 0 {
             return Err(ConfigError::new("page_size", "is zero: the list would never end"));
         }
@@ -193,6 +214,7 @@ impl<M: Mode, S> Builder<M, S> {
             config: Arc::new(config.build()?),
             admission,
             bounds: self.bounds,
+            sealing: self.sealing,
             spawn: self.spawn,
         })
     }

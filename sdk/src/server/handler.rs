@@ -79,6 +79,9 @@ async fn begin<A: ToolInput, S, M: Mode>(
         .and_then(|input| common.rules.checks.arguments(arguments).map(|()| input))
         .map_err(|why| format!("the arguments do not fit the tool's schema: {}", brief(why)))
         .map_err(CallToolResult::error)?;
+    if lane.is_none() {
+        call.adopt();
+    }
     call.pass(lane).await?;
     if let Some(hook) = hook {
         hook.prepare(Entered(Arc::clone(&call))).await.map_err(Exit::into_reply)?;

@@ -13,12 +13,15 @@
 //! | `in lane` | trace | Another call of its lane runs; it has given its slot back. |
 //! | `running` | trace | Its handler begins. |
 //! | `answered` | trace | Its answer was handed over; `error` says of which kind. |
+//! | `asks` | trace | Its question was handed over; it comes again with the answers. |
+//! | `refused` | info | Its state was not opened; `code` says why, to the operator alone. |
 //! | `busy` | info | Refused; `code`. |
 //! | `stopped` | debug | Cancelled, lost or closed down: `code`, `reason`, and whether its handler had `started`. |
 //! | `draining` | trace | Stopped, and its blocking body has not returned. |
 //! | `cleanup` | trace | A clean-up begins. |
 //! | `over` | trace | Slot and lane are given back. Not told of one that was stopped or refused in the queue. |
 
+pub mod ask;
 mod body;
 mod builder;
 mod check;
@@ -39,6 +42,7 @@ use sansio_mcp::admission::Admission;
 use sansio_mcp::model::Implementation;
 use sansio_mcp::server::ServerConfig;
 
+pub use ask::{Answered, Asked, InputRequired, Question, Typed};
 pub(crate) use body::Body;
 pub use builder::Builder;
 pub use context::{Context, OnExit, Report};
@@ -54,13 +58,18 @@ pub(crate) use registry::Registry;
 pub(crate) use reply::busy;
 pub use reply::{Answer, Failure, Reply};
 pub use sansio_mcp::config::ConfigError;
-pub use sansio_mcp::model::{CallToolResult, ContentBlock, Icon, ToolAnnotations};
+pub use sansio_mcp::model::{
+    BooleanSchema, CallToolResult, ContentBlock, CreateMessageParams, ElicitUrlParams, EnumSchema, Form,
+    Icon, ListRootsParams, MultiSelectSchema, NumberSchema, StringFormat, StringSchema, TitledEnumSchema,
+    TitledMultiSelectSchema, ToolAnnotations,
+};
+pub use sansio_mcp::server::continuation::{KeyRing, SealKey, Sealer};
 pub use sansio_mcp::server::{Progress, Request};
 pub use spec::{ToolSpec, schema};
 pub use step::Step;
 pub use yielding::{Generator, Yielder, generator};
 
-use crate::engine::Bounds;
+use crate::engine::{Bounds, Sealing};
 use crate::mode::{Local, Mode, Shared};
 
 /// A server: what it is called, what it offers, what it may use. Served by an [`Engine`](crate::Engine).
@@ -69,6 +78,7 @@ pub struct Server<M: Mode = Shared> {
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) admission: Admission,
     pub(crate) bounds: Bounds,
+    pub(crate) sealing: Sealing,
     pub(crate) spawn: Option<Box<M::Spawn>>,
 }
 

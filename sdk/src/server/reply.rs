@@ -5,6 +5,9 @@ use sansio_mcp::model::{CallToolResult, ListToolsResult, RawJson, ServerBusy, Su
 use sansio_mcp::server::{EncodeError, ResultBody, Status};
 use serde_json::value::RawValue;
 
+use super::ask::InputRequired;
+use super::exit::Exit;
+
 /// The answer to a request, on its way to the client through the layers.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -13,6 +16,8 @@ pub enum Reply {
     Answer(Answer),
     /// A JSON-RPC error.
     Error(Failure),
+    /// The handler needs input. It is entered again with the answers, and every layer before it.
+    InputRequired(InputRequired),
 }
 
 /// A result by its method.
@@ -68,6 +73,7 @@ impl Reply {
             Self::Answer(Answer::Tool(result)) => result.is_error(),
             Self::Answer(Answer::Tools(_) | Answer::Subscribed(_)) => false,
             Self::Error(_) => true,
+            Self::InputRequired(_) => false,
         }
     }
 
@@ -82,6 +88,13 @@ impl Reply {
 
     pub(crate) fn dropped() -> Self {
         Self::error(wire::INTERNAL_ERROR, "the server stopped before the request was done")
+    }
+}
+
+impl From<Exit> for Reply {
+    /// For layers that end a request in its handler's place.
+    fn from(exit: Exit) -> Self {
+        exit.into_reply()
     }
 }
 
