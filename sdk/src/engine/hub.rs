@@ -23,6 +23,8 @@ pub(crate) struct Hub {
     state: Mutex<HubState>,
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) sealing: Sealing,
+    /// Handlers may log to their clients.
+    pub(crate) logs: bool,
     pub(crate) clock: Arc<dyn Clock>,
     refused_progress: AtomicU64,
 }
@@ -117,6 +119,7 @@ impl Hub {
         admission: Admission,
         config: Arc<ServerConfig>,
         sealing: Sealing,
+        logs: bool,
         clock: Arc<dyn Clock>,
     ) -> Self {
         let max_subscriptions = DEFAULT_SUBSCRIPTIONS;
@@ -141,7 +144,7 @@ impl Hub {
             opening: Vec::new(),
             spare_signals: Vec::new(),
         };
-        Self { state: Mutex::new(state), config, sealing, clock, refused_progress: AtomicU64::new(0) }
+        Self { state: Mutex::new(state), config, sealing, logs, clock, refused_progress: AtomicU64::new(0) }
     }
 
     pub(crate) fn now(&self) -> Now {

@@ -86,8 +86,8 @@ pub struct Engine {
 impl Engine {
     /// An engine that serves `server`, and the driver in which its handlers run.
     pub fn new<M: Mode>(server: Server<M>, clock: Arc<dyn Clock>) -> (Self, Driver<M>) {
-        let Server { registry, config, admission, bounds, sealing, spawn } = server;
-        let hub = Arc::new(Hub::new(admission, config, sealing, clock));
+        let Server { registry, config, admission, bounds, sealing, logs, spawn } = server;
+        let hub = Arc::new(Hub::new(admission, config, sealing, logs, clock));
         hub.lock().add_handle();
         let driver = Driver::new(Arc::clone(&hub), registry, Arc::new(bounds), spawn);
         (Self { hub }, driver)

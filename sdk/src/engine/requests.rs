@@ -152,6 +152,25 @@ impl HubState {
         reported
     }
 
+    /// Sends a notification for a request; false if too much waits already.
+    pub(crate) fn notify(
+        &mut self,
+        channel: ChannelId,
+        serving: ServingId,
+        method: &str,
+        params: &[u8],
+    ) -> Result<bool, Misuse> {
+        let at = self.channel(channel).ok_or(Misuse::Over)?;
+        let sent = match &mut at.port {
+            Port::Shared(server) => server.notify(serving, method, params),
+            Port::Single(exchange) => exchange.notify(method, params),
+        };
+        let writer = at.writer.take();
+        self.wakes.extend(writer);
+        self.congestion(channel);
+        sent
+    }
+
     /// A work is over, however.
     pub(crate) fn finish(&mut self, ticket: Option<TicketId>) {
         self.works -= 1;
@@ -228,7 +247,15 @@ impl HubState {
         request: Arc<Request>,
         continuation: Option<Box<Continuation>>,
     ) {
-        let tracked = !matches!(request.method(), Method::ToolsList | Method::SubscriptionsListen);
+        // Lists are read from memory, and subscriptions have a cap of their own.
+        let tracked = !matches!(
+            request.method(),
+            Method::ToolsList
+                | Method::PromptsList
+                | Method::ResourcesList
+                | Method::ResourceTemplatesList
+                | Method::SubscriptionsListen
+        );
         let (ticket, open) = if tracked {
             let entered = if continuation.is_some() {
                 self.admission.enter_again(id.key())

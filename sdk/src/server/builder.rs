@@ -23,6 +23,7 @@ use super::layer::{Function, Next};
 use super::output::{ToolInput, ToolOutput};
 use super::registry::Registry;
 use super::reply::Reply;
+use super::shelf::Offers;
 use super::spec::ToolSpec;
 use super::step::Step;
 use super::{ConfigError, Server};
@@ -34,7 +35,7 @@ use crate::mode::{Local, Mode, Shared};
 pub struct Builder<M: Mode, S = ()> {
     info: Implementation,
     instructions: Option<String>,
-    state: Arc<S>,
+    pub(super) state: Arc<S>,
     listed: Vec<Tool>,
     handlers: Vec<Box<M::Tool>>,
     layers: Vec<Box<M::Layer>>,
@@ -44,10 +45,12 @@ pub struct Builder<M: Mode, S = ()> {
     limits: ServerLimits,
     bounds: Bounds,
     sealing: Sealing,
+    pub(super) offers: Offers<M>,
+    logs: bool,
     page: usize,
     ttl_ms: u64,
     scope: CacheScope,
-    fault: Option<ConfigError>,
+    pub(super) fault: Option<ConfigError>,
 }
 
 impl<M: Mode> Builder<M> {
@@ -65,6 +68,8 @@ impl<M: Mode> Builder<M> {
             limits: ServerLimits::default(),
             bounds: Bounds::default(),
             sealing: Sealing::default(),
+            offers: Offers::default(),
+            logs: false,
             page: 1000,
             ttl_ms: 0,
             scope: CacheScope::Public,
@@ -90,6 +95,8 @@ impl<M: Mode> Builder<M> {
             limits: self.limits,
             bounds: self.bounds,
             sealing: self.sealing,
+            offers: self.offers,
+            logs: self.logs,
             page: self.page,
             ttl_ms: self.ttl_ms,
             scope: self.scope,
@@ -153,13 +160,19 @@ impl<M: Mode, S> Builder<M, S> {
         self
     }
 
-    /// Tools on one page of the list. Default 1,000: some clients read the first page alone.
+    /// Declares that handlers log to their clients with [`Context::log`].
+    pub fn logging(mut self) -> Self {
+        self.logs = true;
+        self
+    }
+
+    /// Tools, prompts, resources or templates on one page of their list. Default 1,000: some clients read the first page alone.
     pub fn page_size(mut self, tools: usize) -> Self {
         self.page = tools;
         self
     }
 
-    /// How long, in milliseconds, clients may keep the list of tools, and for whom. Default 0, public.
+    /// How long, in milliseconds, clients may keep the lists, and for whom. Default 0, public.
     pub fn list_cache(mut self, ttl_ms: u64, scope: CacheScope) -> Self {
         self.ttl_ms = ttl_ms;
         self.scope = scope;
@@ -193,6 +206,11 @@ impl<M: Mode, S> Builder<M, S> {
         if !self.listed.is_empty() {
             capabilities.tools = Some(ToolsCapability::default());
         }
+        self.offers.check()?;
+        self.offers.declare(&mut capabilities);
+        if self.logs {
+            capabilities.logging = RawJson::from_text("{}").ok();
+        }
         let mut config = ServerConfig::builder(self.info, capabilities).limits(self.limits);
         if let Some(text) = self.instructions {
             config = config.instructions(text);
@@ -203,6 +221,7 @@ impl<M: Mode, S> Builder<M, S> {
             by_name,
             layers: self.layers,
             hook: self.hook,
+            offers: self.offers,
             page: self.page,
             ttl_ms: self.ttl_ms,
             scope: self.scope,
@@ -215,6 +234,7 @@ impl<M: Mode, S> Builder<M, S> {
             admission,
             bounds: self.bounds,
             sealing: self.sealing,
+            logs: self.logs,
             spawn: self.spawn,
         })
     }
@@ -222,7 +242,7 @@ impl<M: Mode, S> Builder<M, S> {
     fn add<A: ToolInput, T: ToolOutput>(
         &mut self,
         mut spec: ToolSpec,
-        handler: impl FnOnce(Common<S>) -> Box<M::Tool>,
+        handler: impl FnOnce(Common<S, Rules>) -> Box<M::Tool>,
     ) {
         self.add_as(&mut spec, A::schema(), T::schema(), handler);
     }
@@ -232,7 +252,7 @@ impl<M: Mode, S> Builder<M, S> {
         spec: &mut ToolSpec,
         input: Option<RawJson>,
         output: Option<RawJson>,
-        handler: impl FnOnce(Common<S>) -> Box<M::Tool>,
+        handler: impl FnOnce(Common<S, Rules>) -> Box<M::Tool>,
     ) {
         let checked = spec.tool(input, output).and_then(|tool| Ok((Checks::new(&tool)?, tool)));
         match checked {
@@ -268,7 +288,7 @@ macro_rules! in_mode {
                 T: ToolOutput + 'static,
             {
                 self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Asynchronous { code: Arc::new(handler), common, input: PhantomData })
+                    Box::new(Asynchronous::<_, A, _, _> { code: Arc::new(handler), common, input: PhantomData })
                 });
                 self
             }
@@ -283,16 +303,16 @@ macro_rules! in_mode {
                 T: ToolOutput $($send)* + 'static,
             {
                 self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Streaming { code: Arc::new(handler), common, input: PhantomData })
+                    Box::new(Streaming::<_, A, _, _> { code: Arc::new(handler), common, input: PhantomData })
                 });
                 self
             }
 
-            /// Adds a layer inside those added before. Layers run around `tools/call` (of an unknown tool too) and
-            /// `tools/list`. What the engine answers by itself does not come here: `server/discover`, and what it
+            /// Adds a layer inside those added before. Layers run around every request that the
+            /// application serves, of an unknown tool too: calls, prompts, resources, completions and lists. What the engine answers by itself does not come here: `server/discover`, and what it
             /// refuses.
             ///
-            /// A layer sees the answer or the error, and may give another; it is dropped where it stands when the
+            /// A layer sees the answer, the error or the question, and may give another; it runs again at each entry, and is dropped where it stands when the
             /// request is cancelled.
             pub fn layer<F, Fut>(mut self, layer: F) -> Self
             where
@@ -341,7 +361,7 @@ macro_rules! blocking_in_mode {
                 T: ToolOutput + 'static,
             {
                 self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Blocking { code: Arc::new(handler), common, input: PhantomData })
+                    Box::new(Blocking::<_, A, _, _> { code: Arc::new(handler), common, input: PhantomData })
                 });
                 self
             }

@@ -24,14 +24,19 @@
 pub mod ask;
 mod body;
 mod builder;
+mod builder_offers;
 mod check;
 mod context;
 mod exit;
 mod handler;
+mod kinds;
 mod layer;
+mod log;
+mod offer;
 mod output;
 mod registry;
 mod reply;
+mod shelf;
 mod spec;
 mod step;
 mod yielding;
@@ -48,9 +53,12 @@ pub use builder::Builder;
 pub use context::{Context, OnExit, Report};
 pub use exit::Exit;
 pub(crate) use handler::RunTool;
+pub use kinds::{CompletionOutput, PromptOutput, ResourceOutput};
 pub use layer::Next;
 pub(crate) use layer::run_request;
 pub(crate) use layer::{ContextHook, Layer};
+pub use log::Logged;
+pub use offer::{PromptSpec, ResourceSpec, TemplateSpec};
 #[cfg(feature = "schemars")]
 pub use output::Json;
 pub use output::{NoArguments, Parsed, RawArguments, ToolInput, ToolOutput, Untyped};
@@ -59,9 +67,10 @@ pub(crate) use reply::busy;
 pub use reply::{Answer, Failure, Reply};
 pub use sansio_mcp::config::ConfigError;
 pub use sansio_mcp::model::{
-    BooleanSchema, CallToolResult, ContentBlock, CreateMessageParams, ElicitUrlParams, EnumSchema, Form,
-    Icon, ListRootsParams, MultiSelectSchema, NumberSchema, StringFormat, StringSchema, TitledEnumSchema,
-    TitledMultiSelectSchema, ToolAnnotations,
+    Annotations, BooleanSchema, CallToolResult, CompleteParams, CompleteResult, ContentBlock,
+    CreateMessageParams, ElicitUrlParams, EnumSchema, Form, GetPromptResult, Icon, ListRootsParams,
+    LoggingLevel, MultiSelectSchema, NumberSchema, PromptArgument, PromptMessage, ReadResourceResult,
+    StringFormat, StringSchema, TitledEnumSchema, TitledMultiSelectSchema, ToolAnnotations,
 };
 pub use sansio_mcp::server::continuation::{KeyRing, SealKey, Sealer};
 pub use sansio_mcp::server::{Progress, Request};
@@ -79,6 +88,7 @@ pub struct Server<M: Mode = Shared> {
     pub(crate) admission: Admission,
     pub(crate) bounds: Bounds,
     pub(crate) sealing: Sealing,
+    pub(crate) logs: bool,
     pub(crate) spawn: Option<Box<M::Spawn>>,
 }
 

@@ -1,7 +1,10 @@
 //! What a request is answered with, as layers see it.
 
 use sansio_mcp::code::wire;
-use sansio_mcp::model::{CallToolResult, ListToolsResult, RawJson, ServerBusy, SubscriptionFilter};
+use sansio_mcp::model::{
+    CallToolResult, CompleteResult, GetPromptResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, RawJson, ReadResourceResult, ServerBusy, SubscriptionFilter,
+};
 use sansio_mcp::server::{EncodeError, ResultBody, Status};
 use serde_json::value::RawValue;
 
@@ -28,6 +31,18 @@ pub enum Answer {
     Tool(CallToolResult),
     /// Of tools/list.
     Tools(ListToolsResult),
+    /// Of prompts/get.
+    Prompt(GetPromptResult),
+    /// Of prompts/list.
+    Prompts(ListPromptsResult),
+    /// Of resources/read.
+    Resource(ReadResourceResult),
+    /// Of resources/list.
+    Resources(ListResourcesResult),
+    /// Of resources/templates/list.
+    Templates(ListResourceTemplatesResult),
+    /// Of completion/complete.
+    Completion(CompleteResult),
     /// Of subscriptions/listen: what is granted of what was asked for. It is acknowledged, not answered; the answer
     /// comes when the subscription ends.
     Subscribed(SubscriptionFilter),
@@ -71,9 +86,8 @@ impl Reply {
     pub fn is_error(&self) -> bool {
         match self {
             Self::Answer(Answer::Tool(result)) => result.is_error(),
-            Self::Answer(Answer::Tools(_) | Answer::Subscribed(_)) => false,
+            Self::Answer(_) | Self::InputRequired(_) => false,
             Self::Error(_) => true,
-            Self::InputRequired(_) => false,
         }
     }
 
@@ -122,6 +136,12 @@ impl ResultBody for Answer {
         match self {
             Self::Tool(result) => ResultBody::write_members(result, out),
             Self::Tools(result) => ResultBody::write_members(result, out),
+            Self::Prompt(result) => ResultBody::write_members(result, out),
+            Self::Prompts(result) => ResultBody::write_members(result, out),
+            Self::Resource(result) => ResultBody::write_members(result, out),
+            Self::Resources(result) => ResultBody::write_members(result, out),
+            Self::Templates(result) => ResultBody::write_members(result, out),
+            Self::Completion(result) => ResultBody::write_members(result, out),
             Self::Subscribed(_) => Ok(()),
         }
     }
@@ -130,6 +150,12 @@ impl ResultBody for Answer {
         match self {
             Self::Tool(result) => ResultBody::meta(result),
             Self::Tools(result) => ResultBody::meta(result),
+            Self::Prompt(result) => ResultBody::meta(result),
+            Self::Prompts(result) => ResultBody::meta(result),
+            Self::Resource(result) => ResultBody::meta(result),
+            Self::Resources(result) => ResultBody::meta(result),
+            Self::Templates(result) => ResultBody::meta(result),
+            Self::Completion(result) => ResultBody::meta(result),
             Self::Subscribed(_) => None,
         }
     }

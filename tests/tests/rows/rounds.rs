@@ -148,6 +148,7 @@ async fn m1_every_form_of_handler_asks(b: Bench) {
     let client = b.serve(server).client_with(
         client().on_form(async |form| form.accept(&json!({"text": format!("{} yes", form.params.message)}))),
     );
+    let _pool = b.lab.external();
     for (name, answer) in
         [("async", "async? yes"), ("stream", "stream? yes"), ("blocking", "blocking? yes yes")]
     {
