@@ -31,7 +31,7 @@ fn questions_and_state_go_out_as_what_they_are() {
         "requestState": "s\"1",
         "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "s", "version": "1"}, "a/b": 1},
     }});
-    assert_eq!(server.heard(), [expected.clone()]);
+    assert_eq!(server.heard(), std::slice::from_ref(&expected));
     assert_eq!(server.in_flight(), 0);
 
     let mut exchange = exchange();

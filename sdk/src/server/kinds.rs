@@ -289,7 +289,7 @@ mod text {
 
     pub(super) struct Text<'a>(pub(super) &'a str);
 
-    impl<'de> IntoDeserializer<'de, Error> for Text<'_> {
+    impl IntoDeserializer<'_, Error> for Text<'_> {
         type Deserializer = Self;
         fn into_deserializer(self) -> Self {
             self

@@ -90,6 +90,7 @@ impl<S, M: Mode> Context<S, M> {
     /// # Errors
     /// There is no answer that fits: the way out of the handler, to be returned with `?`, which asks. Also if the
     /// question breaks a rule of its page: then an internal error.
+    #[allow(clippy::needless_pass_by_value)] // reads as the question that it is, and leaves room to take it apart
     pub fn ask<Q: Question>(&self, key: &str, question: Q) -> Result<Q::Outcome, Exit> {
         let mut asking = set::Asking::new(self.asker());
         let outcome = asking.take(key, &question);

@@ -27,6 +27,7 @@ impl InputRequired {
 
     /// Adds a question under a key, in place of one that was there.
     #[must_use]
+    #[allow(clippy::needless_pass_by_value)] // reads as the question that it is, and leaves room to take it apart
     pub fn ask(mut self, key: &str, question: impl Question) -> Self {
         match question.request() {
             Ok(request) => {
@@ -62,7 +63,10 @@ impl InputRequired {
 
     /// Adds a question that was checked; false if the key has another already.
     pub(super) fn add(&mut self, key: &str, request: InputRequest) -> bool {
-        self.questions.insert(key, request.clone()).is_none_or(|before| before == request)
+        match self.questions.get(key) {
+            Some(before) => *before == request,
+            None => self.questions.insert(key, request).is_none(),
+        }
     }
 
     pub(super) fn at_fault(&mut self, why: String) {
