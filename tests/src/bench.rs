@@ -10,7 +10,7 @@ use futures_io::{AsyncRead, AsyncWrite};
 use sansio_mcp::client::{Abandon, ClientConfig, Routing};
 use sansio_mcp::model::{ClientCapabilities, Implementation};
 use sansio_mcp_memory::{Lab, Task, VirtualClock, drive, duplex, per_request};
-use sansio_mcp_sdk::client::Client;
+use sansio_mcp_sdk::client::{Client, ClientBuilder, ClientSetup};
 use sansio_mcp_sdk::clock::Clock;
 use sansio_mcp_sdk::lines::pump;
 use sansio_mcp_sdk::server::Server;
@@ -140,11 +140,15 @@ impl Bench {
     }
 }
 
-fn config(target: Target) -> ClientConfig {
-    let (routing, abandon) = match target {
+fn binding(target: Target) -> (Routing, Abandon) {
+    match target {
         Target::PerRequest => (Routing::PerRequest, Abandon::CloseStream),
         Target::Memory | Target::Stdio => (Routing::Shared, Abandon::Notify),
-    };
+    }
+}
+
+fn config(target: Target) -> ClientConfig {
+    let (routing, abandon) = binding(target);
     ClientConfig::builder(Implementation::new("tester", "1"), ClientCapabilities::default())
         .binding(routing, abandon)
         .build()
@@ -214,18 +218,28 @@ impl Rig {
         self.client_and_task().0
     }
 
+    /// A client of the sdk with handlers of its own.
+    pub fn client_with(&self, builder: ClientBuilder) -> Client {
+        let (routing, abandon) = binding(self.target);
+        self.start(builder.binding(routing, abandon).build().expect("a client")).0
+    }
+
     /// A client of the sdk and what moves its bytes: aborting that is a lost connection.
     pub fn client_and_task(&self) -> (Client, Task<()>) {
+        self.start(config(self.target).into())
+    }
+
+    fn start(&self, setup: ClientSetup) -> (Client, Task<()>) {
         let clock: Arc<dyn Clock> = Arc::new(self.lab.clock());
         match self.target {
             Target::PerRequest => {
-                let (client, connection) = Client::connect(config(self.target), Arc::clone(&clock));
+                let (client, connection) = Client::connect(setup, Arc::clone(&clock));
                 let task = self.lab.spawn(drive(connection, self.opener(), clock, LINE_LIMIT));
                 (client, task)
             }
             Target::Memory | Target::Stdio => {
                 let (reader, writer) = self.channel();
-                let (client, pump) = connect_on(config(self.target), reader, writer, clock);
+                let (client, pump) = connect_on(setup, reader, writer, clock);
                 (client, self.lab.spawn(pump))
             }
         }

@@ -36,7 +36,7 @@ pub enum Report {
 ///
 /// `S` is the application's state. Cheap to clone; may be handed on.
 pub struct Context<S = (), M: Mode = Shared> {
-    call: Arc<Call<M>>,
+    pub(super) call: Arc<Call<M>>,
     state: Arc<S>,
 }
 
@@ -86,6 +86,12 @@ impl<S, M: Mode> Context<S, M> {
     /// A key of the request's `_meta`, read as a type; `None` if it is absent or of another type.
     pub fn meta<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         serde_json::from_str(self.call.request.meta(key)?).ok()
+    }
+
+    /// Who makes the request, as the transport verified it ([`Engine::connect_as`](crate::Engine::connect_as)); `None` where
+    /// it knows nobody.
+    pub fn caller(&self) -> Option<Arc<[u8]>> {
+        self.call.hub.lock().caller(self.call.channel)
     }
 
     /// Whether the client asked for progress. Reports to one that did not cost nothing.

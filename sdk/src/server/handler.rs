@@ -17,6 +17,7 @@ use super::Failure;
 use super::check::{Checks, brief};
 use super::context::{Context, Report};
 use super::exit::Exit;
+use super::kinds::{Gives, Kind, Taken, Takes};
 use super::layer::{ContextHook, Entered};
 use super::output::{ToolInput, ToolOutput};
 use super::reply::Reply;
@@ -37,9 +38,9 @@ pub struct Running<M: Mode> {
 }
 
 /// What every form shares: where the application's state is, and the rules for each call.
-pub(crate) struct Common<S> {
+pub(crate) struct Common<S, K> {
     pub(crate) state: Arc<S>,
-    pub(crate) rules: Arc<Rules>,
+    pub(crate) rules: Arc<K>,
 }
 
 /// Which calls of a tool exclude each other, what they need of their client, and what they must fit.
@@ -49,41 +50,64 @@ pub(crate) struct Rules {
     pub(crate) checks: Checks,
 }
 
-impl<S> Clone for Common<S> {
+impl<S, K> Clone for Common<S, K> {
     fn clone(&self) -> Self {
         Self { state: Arc::clone(&self.state), rules: Arc::clone(&self.rules) }
     }
 }
 
-/// Arguments, gate, lane, context: everything before the handler's own code.
-async fn begin<A: ToolInput, S, M: Mode>(
-    running: Running<M>,
-    common: &Common<S>,
-) -> Result<(A, Context<S, M>), Reply> {
-    let Running { call, hook } = running;
-    let arguments = call.request.arguments().unwrap_or("{}");
-    let name = call.request.name().unwrap_or_default();
-    if let Some(required) = &common.rules.requires {
-        check_capabilities(&call.request, required)?;
+impl Kind for Rules {
+    type Kept = ();
+}
+
+impl<A: ToolInput> Takes<A> for Rules {
+    fn take(&self, request: &Request) -> Result<Taken<A, ()>, Reply> {
+        let arguments = request.arguments().unwrap_or("{}");
+        let name = request.name().unwrap_or_default();
+        if let Some(required) = &self.requires {
+            check_capabilities(request, required)?;
+        }
+        let lane = match &self.lane {
+            Lane::None => None,
+            Lane::Tool => Some(LaneKey::tool(name)),
+            Lane::Computed(key) => Some(match key(arguments) {
+                Some(key) => LaneKey::computed(name, &key),
+                None => LaneKey::tool(name),
+            }),
+        };
+        // The type first: what it says of a mistake is clearer.
+        let input = A::parse(arguments)
+            .and_then(|input| self.checks.arguments(arguments).map(|()| input))
+            .map_err(|why| format!("the arguments do not fit the tool's schema: {}", brief(why)))
+            .map_err(CallToolResult::error)?;
+        Ok(Taken { input, lane, kept: () })
     }
-    let lane = match &common.rules.lane {
-        Lane::None => None,
-        Lane::Tool => Some(LaneKey::tool(name)),
-        Lane::Computed(key) => Some(match key(arguments) {
-            Some(key) => LaneKey::computed(name, &key),
-            None => LaneKey::tool(name),
-        }),
-    };
-    // The type first: what it says of a mistake is clearer.
-    let input = A::parse(arguments)
-        .and_then(|input| common.rules.checks.arguments(arguments).map(|()| input))
-        .map_err(|why| format!("the arguments do not fit the tool's schema: {}", brief(why)))
-        .map_err(CallToolResult::error)?;
+}
+
+impl<T: ToolOutput> Gives<T> for Rules {
+    fn give(&self, (): (), result: Result<T, Exit>) -> Reply {
+        match result.and_then(ToolOutput::into_result) {
+            Ok(result) => self.checks.result(result),
+            Err(exit) => exit.into_reply(),
+        }
+    }
+}
+
+/// What a handler takes, gate, lane, context: everything before the handler's own code.
+async fn begin<A, S, M: Mode, K: Takes<A>>(
+    running: Running<M>,
+    common: &Common<S, K>,
+) -> Result<(A, Context<S, M>, K::Kept), Reply> {
+    let Running { call, hook } = running;
+    let Taken { input, lane, kept } = common.rules.take(&call.request)?;
+    if lane.is_none() {
+        call.adopt();
+    }
     call.pass(lane).await?;
     if let Some(hook) = hook {
         hook.prepare(Entered(Arc::clone(&call))).await.map_err(Exit::into_reply)?;
     }
-    Ok((input, Context::new(call, Arc::clone(&common.state))))
+    Ok((input, Context::new(call, Arc::clone(&common.state)), kept))
 }
 
 fn check_capabilities(request: &Request, required: &ClientCapabilities) -> Result<(), Reply> {
@@ -103,22 +127,16 @@ fn check_capabilities(request: &Request, required: &ClientCapabilities) -> Resul
     Err(Reply::Error(failure))
 }
 
-fn end<T: ToolOutput>(result: Result<T, Exit>, rules: &Rules) -> Reply {
-    match result.and_then(ToolOutput::into_result) {
-        Ok(result) => rules.checks.result(result),
-        Err(exit) => exit.into_reply(),
-    }
-}
-
 /// Steps in a row that a stream may give before others get their turn: one that never waits must not keep the
 /// driver from everything else, the cancellation of its own request included.
 const TURN: u32 = 64;
 
 /// Progress goes out, notes go to the log, the final item is the response; nothing after it is polled.
-async fn follow<T: ToolOutput, S, M: Mode>(
+async fn follow<T, S, M: Mode, K: Gives<T>>(
     stream: impl Stream<Item = Step<T>>,
     context: Context<S, M>,
-    rules: &Rules,
+    rules: &K,
+    kept: K::Kept,
 ) -> Reply {
     let mut stream = pin!(stream);
     let mut left = TURN;
@@ -157,7 +175,7 @@ async fn follow<T: ToolOutput, S, M: Mode>(
                 context.report(&report);
             }
             Some(Step::Note(note)) => tracing::debug!(note, "a handler's note"),
-            Some(Step::Done(result)) => return end(result, rules),
+            Some(Step::Done(result)) => return rules.give(kept, result),
             None => {
                 tracing::error!(code = "NO_FINAL_ITEM", "a handler's stream ended without its final item");
                 let message =
@@ -169,46 +187,47 @@ async fn follow<T: ToolOutput, S, M: Mode>(
 }
 
 /// `async` functions.
-pub(crate) struct Asynchronous<F, A, S> {
+pub(crate) struct Asynchronous<F, A, S, K> {
     pub(crate) code: Arc<F>,
-    pub(crate) common: Common<S>,
+    pub(crate) common: Common<S, K>,
     pub(crate) input: PhantomData<fn(A)>,
 }
 
 /// Functions that give a stream.
-pub(crate) struct Streaming<F, A, S> {
+pub(crate) struct Streaming<F, A, S, K> {
     pub(crate) code: Arc<F>,
-    pub(crate) common: Common<S>,
+    pub(crate) common: Common<S, K>,
     pub(crate) input: PhantomData<fn(A)>,
 }
 
 /// Blocking functions.
 #[cfg(feature = "blocking")]
-pub(crate) struct Blocking<F, A, S> {
+pub(crate) struct Blocking<F, A, S, K> {
     pub(crate) code: Arc<F>,
-    pub(crate) common: Common<S>,
+    pub(crate) common: Common<S, K>,
     pub(crate) input: PhantomData<fn(A)>,
 }
 
 macro_rules! forms {
     ($mode:ty, [$($send:tt)*], [$($sync:tt)*]) => {
-        impl<F, Fut, A, S, T> RunTool<$mode> for Asynchronous<F, A, S>
+        impl<F, Fut, A, S, T, K> RunTool<$mode> for Asynchronous<F, A, S, K>
         where
             F: Fn(A, Context<S, $mode>) -> Fut $($sync)* + 'static,
             Fut: Future<Output = Result<T, Exit>> $($send)* + 'static,
-            A: ToolInput $($send)* + 'static,
+            A: 'static $($send)*,
+            K: Takes<A> + Gives<T>,
             S: 'static $($sync)*,
-            T: ToolOutput + 'static,
+            T: 'static,
         {
             fn run(&self, call: Running<$mode>) -> <$mode as Mode>::Future<Reply> {
                 let (code, common) = (Arc::clone(&self.code), self.common.clone());
                 Box::pin(async move {
                     match begin(call, &common).await {
-                        Ok((input, context)) => {
+                        Ok((input, context, kept)) => {
                             let handler = code(input, context);
                             let rules = common.rules;
                             drop((code, common.state));
-                            end(handler.await, &rules)
+                            rules.give(kept, handler.await)
                         }
                         Err(reply) => reply,
                     }
@@ -216,19 +235,22 @@ macro_rules! forms {
             }
         }
 
-        impl<F, Str, A, S, T> RunTool<$mode> for Streaming<F, A, S>
+        impl<F, Str, A, S, T, K> RunTool<$mode> for Streaming<F, A, S, K>
         where
             F: Fn(A, Context<S, $mode>) -> Str $($sync)* + 'static,
             Str: Stream<Item = Step<T>> $($send)* + 'static,
-            A: ToolInput $($send)* + 'static,
+            A: 'static $($send)*,
+            K: Takes<A> + Gives<T>,
             S: 'static $($sync)*,
-            T: ToolOutput $($send)* + 'static,
+            T: 'static $($send)*,
         {
             fn run(&self, call: Running<$mode>) -> <$mode as Mode>::Future<Reply> {
                 let (code, common) = (Arc::clone(&self.code), self.common.clone());
                 Box::pin(async move {
                     match begin(call, &common).await {
-                        Ok((input, context)) => follow(code(input, context.clone()), context, &common.rules).await,
+                        Ok((input, context, kept)) => {
+                            follow(code(input, context.clone()), context, &*common.rules, kept).await
+                        }
                         Err(reply) => reply,
                     }
                 })
@@ -243,16 +265,18 @@ forms!(Shared, [+ Send], [+ Send + Sync]);
 /// Runs a blocking body on the pool. Slot and lane stay taken until it has returned, whatever happens to this
 /// future.
 #[cfg(feature = "blocking")]
-async fn on_pool<A, S, T>(
+async fn on_pool<A, S, T, K>(
     code: Arc<impl Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static>,
     input: A,
     context: Context<S, Shared>,
-    rules: Arc<Rules>,
+    rules: Arc<K>,
+    kept: K::Kept,
 ) -> Reply
 where
     A: Send + 'static,
     S: Send + Sync + 'static,
-    T: ToolOutput,
+    T: 'static,
+    K: Gives<T>,
 {
     let outstanding = context.begin_blocking();
     let span = tracing::Span::current();
@@ -261,7 +285,8 @@ where
         let reply = if context.is_cancelled() {
             Exit::cancelled().into_reply() // cancelled before a thread was free: it never starts
         } else {
-            crate::engine::contained(|| end(code(input, context), &rules)).unwrap_or_else(Reply::panicked)
+            crate::engine::contained(|| rules.give(kept, code(input, context)))
+                .unwrap_or_else(Reply::panicked)
         };
         drop(outstanding);
         reply
@@ -270,18 +295,19 @@ where
 }
 
 #[cfg(feature = "blocking")]
-impl<F, A, S, T> RunTool<Shared> for Blocking<F, A, S>
+impl<F, A, S, T, K> RunTool<Shared> for Blocking<F, A, S, K>
 where
     F: Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static,
-    A: ToolInput + Send + 'static,
+    A: Send + 'static,
     S: Send + Sync + 'static,
-    T: ToolOutput + 'static,
+    T: 'static,
+    K: Takes<A> + Gives<T>,
 {
     fn run(&self, call: Running<Shared>) -> <Shared as Mode>::Future<Reply> {
         let (code, common) = (Arc::clone(&self.code), self.common.clone());
         Box::pin(async move {
-            match begin::<A, S, Shared>(call, &common).await {
-                Ok((input, context)) => on_pool(code, input, context, common.rules).await,
+            match begin::<A, S, Shared, K>(call, &common).await {
+                Ok((input, context, kept)) => on_pool(code, input, context, common.rules, kept).await,
                 Err(reply) => reply,
             }
         })
@@ -289,18 +315,21 @@ where
 }
 
 #[cfg(feature = "blocking")]
-impl<F, A, S, T> RunTool<Local> for Blocking<F, A, S>
+impl<F, A, S, T, K> RunTool<Local> for Blocking<F, A, S, K>
 where
     F: Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static,
-    A: ToolInput + Send + 'static,
+    A: Send + 'static,
     S: Send + Sync + 'static,
-    T: ToolOutput + 'static,
+    T: 'static,
+    K: Takes<A> + Gives<T>,
 {
     fn run(&self, call: Running<Local>) -> <Local as Mode>::Future<Reply> {
         let (code, common) = (Arc::clone(&self.code), self.common.clone());
         Box::pin(async move {
-            match begin::<A, S, Local>(call, &common).await {
-                Ok((input, context)) => on_pool(code, input, context.for_thread(), common.rules).await,
+            match begin::<A, S, Local, K>(call, &common).await {
+                Ok((input, context, kept)) => {
+                    on_pool(code, input, context.for_thread(), common.rules, kept).await
+                }
                 Err(reply) => reply,
             }
         })
