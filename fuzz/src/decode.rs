@@ -9,9 +9,9 @@ use sansio_mcp::model::{
     CallToolParams, CallToolResult, CancelledParams, ClientCapabilities, CompleteParams, CompleteResult,
     ContentBlock, CreateMessageParams, CreateMessageResult, DiscoverResult, ElicitFormParams, ElicitResult,
     ElicitUrlParams, ErrorObject, FieldSchema, GetPromptParams, GetPromptResult, Implementation,
-    InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListRootsResult,
-    ListToolsResult, LoggingMessageParams, ProgressParams, RawMembers, ReadResourceResult, ServerCapabilities,
-    SubscriptionsListenParams, Tool,
+    InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListRootsResult, ListToolsResult, LoggingMessageParams, ProgressParams, RawMembers, ReadResourceResult,
+    ServerCapabilities, SubscriptionsListenParams, Tool,
 };
 use sansio_mcp::time::Now;
 use sansio_mcp::wire::Envelope;

@@ -62,8 +62,11 @@ mod server_rules;
 #[allow(dead_code, reason = "the model tests use all of it")]
 mod server_system;
 
-/// A target by its name, as the folders in `corpus` are called.
-pub const TARGETS: [(&str, fn(&[u8])); 7] = [
+/// Takes any bytes, and panics where something does not hold.
+pub type Target = fn(&[u8]);
+
+/// The targets by their names, as the folders in `corpus` are called.
+pub const TARGETS: [(&str, Target); 7] = [
     ("framer", framer),
     ("decoder", decoder),
     ("sealed_state", sealed_state),

@@ -36,7 +36,8 @@ fn sealed() -> &'static Sealed {
     static SEALED: OnceLock<Sealed> = OnceLock::new();
     SEALED.get_or_init(|| {
         let (ring, bound) = (ring(0), call(r#""name":"t","arguments":{"x":1}"#));
-        let mut continuation = Continuation::first().next_round(asking(&[("a", 1), ("b", 2)]), None).expect("1");
+        let mut continuation =
+            Continuation::first().next_round(asking(&[("a", 1), ("b", 2)]), None).expect("1");
         continuation.absorb(r#"{"a":{"action":"accept"}}"#);
         let continuation = continuation.next_round(asking(&[("c", 1)]), None).expect("2");
         let text = seal(&ring, &bound, &continuation, day(0));
