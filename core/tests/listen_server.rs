@@ -45,7 +45,7 @@ fn all() -> Value {
 /// Opens and accepts a subscription for everything that the server offers.
 fn listening(server: &mut Server, id: &str) -> ServingId {
     let (serving, request) = server.asked(listen(id, &all()));
-    server.acknowledge(serving, request.subscription_filter().unwrap()).unwrap();
+    server.acknowledge(serving, &request.subscription_filter().unwrap()).unwrap();
     serving
 }
 
@@ -91,7 +91,7 @@ fn edge_55_nothing_precedes_the_acknowledgement_and_nothing_is_told_that_was_not
     let (serving, request) = server.asked(listen("1", &all()));
     server.publish(Change::Tools);
     assert!(server.heard().is_empty());
-    server.acknowledge(serving, request.subscription_filter().unwrap()).unwrap();
+    server.acknowledge(serving, &request.subscription_filter().unwrap()).unwrap();
     // Raised while the acknowledgement waits to be written: behind it.
     server.publish(Change::Tools);
     for change in [Change::Prompts, Change::Resources, Change::Resource("a/"), Change::Resource("")] {
@@ -108,7 +108,7 @@ fn an_application_may_grant_less_but_not_more() {
     let (serving, request) = server.asked(listen("1", &json!({"resourceSubscriptions": ["a", "b"]})));
     let mut filter = request.subscription_filter().unwrap();
     filter.resource_subscriptions = Some(vec!["a".into()]);
-    server.acknowledge(serving, filter).unwrap();
+    server.acknowledge(serving, &filter).unwrap();
     server.publish(Change::Resource("a"));
     server.publish(Change::Resource("b"));
     server.publish(Change::Tools);
@@ -140,7 +140,7 @@ fn edge_56_overflow_ends_that_subscription_alone_and_frees_its_place() {
     let mut server = Server::new(config(|limits| limits.subscriptions = 2));
     let uris: Vec<String> = (0..1025).map(|n| format!("r{n}")).collect();
     let (serving, request) = server.asked(listen("1", &json!({ "resourceSubscriptions": uris })));
-    server.acknowledge(serving, request.subscription_filter().unwrap()).unwrap();
+    server.acknowledge(serving, &request.subscription_filter().unwrap()).unwrap();
     listening(&mut server, "2");
     server.says(listen("3", &all()));
     server.events();
@@ -199,7 +199,7 @@ fn edge_57_shutdown_answers_what_listens_and_a_cancel_is_silent() {
     let (opening, request) = server.asked(listen("2", &all()));
     server.handle_input_end(START);
     end(&server.heard());
-    server.acknowledge(opening, request.subscription_filter().unwrap()).unwrap();
+    server.acknowledge(opening, &request.subscription_filter().unwrap()).unwrap();
     let heard = server.heard();
     assert_eq!(methods(&heard), ["subscriptions/acknowledged", "end"]);
     end(&heard);
@@ -236,11 +236,11 @@ fn misuse_changes_nothing() {
     let mut server = server();
     let serving = listening(&mut server, "1");
     let filter = SubscriptionFilter::default();
-    assert_eq!(server.acknowledge(serving, filter.clone()), Err(Misuse::Over));
+    assert_eq!(server.acknowledge(serving, &filter), Err(Misuse::Over));
     assert_eq!(server.respond(serving, &DONE).err(), Some(Misuse::Subscription));
     assert_eq!(server.refuse(serving, Status::Ok, &ErrorReply::new(1, "m")), Err(Misuse::Subscription));
     let (call, request) = server.asked(short::call("2"));
-    assert_eq!(server.acknowledge(call, filter), Err(Misuse::NotASubscription));
+    assert_eq!(server.acknowledge(call, &filter), Err(Misuse::NotASubscription));
     assert_eq!(server.end_subscription(call), Err(Misuse::NotASubscription));
     assert_eq!(request.subscription_filter(), None);
     server.publish(Change::Tools);
@@ -266,7 +266,7 @@ fn a_subscription_on_a_stream_of_its_own() {
         panic!()
     };
     exchange.publish(Change::Tools);
-    exchange.acknowledge(request.subscription_filter().unwrap()).unwrap();
+    exchange.acknowledge(&request.subscription_filter().unwrap()).unwrap();
     exchange.publish(Change::Tools);
     exchange.publish_resources(&|uri| uri == "a");
     assert!(exchange.is_subscription());

@@ -501,7 +501,7 @@ fn a_version_is_corrected_once_a_call_and_answers_survive_it() {
     let wrong = |id| error(id, -32022, &json!({"supported": ["2026-07-28"], "requested": "2027-01-01"}));
     let back = |id| error(id, -32022, &json!({"supported": ["2027-01-01"], "requested": "2026-07-28"}));
     let lines =
-        vec![ask(1, &json!({"k": anything()}), Some("s")), wrong(2), answer(3, "done"), wrong(4), back(5)];
+        vec![ask(1, &json!({"k": anything()}), Some("s")), wrong(2), answer(3, "done"), back(4), wrong(5)];
     let server = script(&lab, peer, lines);
     assert_eq!(lab.run(client.call_tool("t", &json!({}))).unwrap().first_text(), Some("done"));
     assert_eq!(lab.run(client.call_tool("t", &json!({}))).unwrap_err().code(), "PEER_ERROR");
@@ -509,6 +509,8 @@ fn a_version_is_corrected_once_a_call_and_answers_survive_it() {
     let heard = lab.run(server);
     let version = |n: usize| &heard[n]["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
     assert_eq!((version(1), version(2)), (&json!("2027-01-01"), &json!("2026-07-28")));
+    // What was found out is kept, and may turn out wrong as well.
+    assert_eq!((version(3), version(4)), (&json!("2026-07-28"), &json!("2027-01-01")));
     for retry in [1, 2] {
         assert_eq!(heard[retry]["params"]["inputResponses"]["k"]["content"]["a"], "kept");
         assert_eq!(heard[retry]["params"]["requestState"], "s");

@@ -220,7 +220,7 @@ impl Server {
     ///
     /// # Errors
     /// The request is over, was accepted already, or is not a subscription.
-    pub fn acknowledge(&mut self, serving: ServingId, filter: SubscriptionFilter) -> Result<(), Misuse> {
+    pub fn acknowledge(&mut self, serving: ServingId, filter: &SubscriptionFilter) -> Result<(), Misuse> {
         let at = serving.key();
         let before = self.live.get(at).map_or(0, |serving| serving.size);
         let ended = !self.is_reading();
@@ -294,7 +294,7 @@ impl Exchange {
     ///
     /// # Errors
     /// The request is over, was accepted already, or is not a subscription.
-    pub fn acknowledge(&mut self, filter: SubscriptionFilter) -> Result<(), Misuse> {
+    pub fn acknowledge(&mut self, filter: &SubscriptionFilter) -> Result<(), Misuse> {
         let config = self.config();
         self.serving_mut()?.acknowledge(filter.honoured(&config.capabilities))
     }

@@ -128,7 +128,7 @@ impl Stream for Subscription {
             Stage::Over => return Poll::Ready(None),
             Stage::Made(slot) => slot,
             Stage::Described => {
-                return match this.handle.shared.listen(this.spec.clone(), cx.waker()) {
+                return match this.handle.shared.listen(&this.spec, cx.waker()) {
                     Ok(slot) => {
                         this.stage = Stage::Made(slot);
                         Poll::Pending

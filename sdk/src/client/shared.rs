@@ -176,12 +176,12 @@ impl Shared {
     }
 
     /// Opens a subscription.
-    pub(super) fn listen(&self, spec: ListenSpec, waker: &Waker) -> Result<u32, CallError> {
+    pub(super) fn listen(&self, spec: &ListenSpec, waker: &Waker) -> Result<u32, CallError> {
         self.with(|state, now| {
             if state.slots.is_full() {
                 return Err(CallError::Refused(Refused::TooManyCalls));
             }
-            let call = state.core.listen(now, &spec).map_err(|refused| state.refused(refused))?;
+            let call = state.core.listen(now, spec).map_err(|refused| state.refused(refused))?;
             let extra = Extra { heard: Some(Heard::default()), ..Extra::default() };
             Ok(state.insert(call, false, Some(Box::new(extra)), waker))
         })

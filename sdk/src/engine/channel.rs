@@ -83,8 +83,8 @@ impl Port {
         match reply {
             Reply::Answer(Answer::Subscribed(filter)) => {
                 let done = match self {
-                    Self::Shared(server) => server.acknowledge(serving, filter.clone()),
-                    Self::Single(exchange) => exchange.acknowledge(filter.clone()),
+                    Self::Shared(server) => server.acknowledge(serving, filter),
+                    Self::Single(exchange) => exchange.acknowledge(filter),
                 };
                 done.map(|()| None)
             }
