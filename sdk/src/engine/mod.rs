@@ -34,8 +34,6 @@ pub(crate) use work::contained;
 use sansio_mcp::misuse::Misuse;
 use sansio_mcp::subscription::Change;
 
-use channel::Published;
-
 use crate::clock::Clock;
 use crate::mode::Mode;
 use crate::server::{ConfigError, Server};
@@ -127,23 +125,16 @@ impl Engine {
     /// # Errors
     /// The server has not declared that it tells of this; nobody could have asked for it.
     pub fn publish(&self, change: Change<'_>) -> Result<(), Misuse> {
-        if !self.hub.config.tells_of(change) {
-            return Err(Misuse::NotOffered);
-        }
-        self.hub.publish(&Published::One(change));
-        Ok(())
+        self.hub.publish(change)
     }
 
-    /// As [`publish`](Self::publish), for every resource that was asked for and whose URI `matches`.
+    /// As [`publish`](Self::publish), for every resource that was asked for and whose URI `matches`: a function that only
+    /// looks, since the engine is locked meanwhile.
     ///
     /// # Errors
     /// The server has not declared that resources can be subscribed to.
     pub fn publish_resources(&self, matches: &dyn Fn(&str) -> bool) -> Result<(), Misuse> {
-        if !self.hub.config.tells_of(Change::Resource("")) {
-            return Err(Misuse::NotOffered);
-        }
-        self.hub.publish(&Published::Matching(matches));
-        Ok(())
+        self.hub.publish_resources(matches)
     }
 
     /// What it is doing.

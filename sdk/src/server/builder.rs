@@ -47,10 +47,42 @@ pub struct Builder<M: Mode, S = ()> {
     sealing: Sealing,
     pub(super) offers: Offers<M>,
     logs: bool,
+    changes: Changes,
     page: usize,
     ttl_ms: u64,
     scope: CacheScope,
     pub(super) fault: Option<ConfigError>,
+}
+
+/// What clients may subscribe to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Changes {
+    lists: bool,
+    resources: bool,
+}
+
+impl Changes {
+    fn declare(self, capabilities: &mut ServerCapabilities) -> Result<(), ConfigError> {
+        let ServerCapabilities { tools, prompts, resources, .. } = capabilities;
+        if self.lists {
+            if tools.is_none() && prompts.is_none() && resources.is_none() {
+                return Err(ConfigError::new(
+                    "list_changes",
+                    "is set, and there is no list that could change",
+                ));
+            }
+            tools.iter_mut().for_each(|tools| tools.list_changed = Some(true));
+            prompts.iter_mut().for_each(|prompts| prompts.list_changed = Some(true));
+            resources.iter_mut().for_each(|resources| resources.list_changed = Some(true));
+        }
+        if self.resources {
+            let Some(resources) = resources else {
+                return Err(ConfigError::new("resource_updates", "is set, and there are no resources"));
+            };
+            resources.subscribe = Some(true);
+        }
+        Ok(())
+    }
 }
 
 impl<M: Mode> Builder<M> {
@@ -70,6 +102,7 @@ impl<M: Mode> Builder<M> {
             sealing: Sealing::default(),
             offers: Offers::default(),
             logs: false,
+            changes: Changes::default(),
             page: 1000,
             ttl_ms: 0,
             scope: CacheScope::Public,
@@ -97,6 +130,7 @@ impl<M: Mode> Builder<M> {
             sealing: self.sealing,
             offers: self.offers,
             logs: self.logs,
+            changes: self.changes,
             page: self.page,
             ttl_ms: self.ttl_ms,
             scope: self.scope,
@@ -166,6 +200,20 @@ impl<M: Mode, S> Builder<M, S> {
         self
     }
 
+    /// Declares that clients are told when the list of tools, of prompts or of resources changes, of those that the
+    /// server has: [`Engine::publish`](crate::Engine::publish) tells those that subscribed to it.
+    pub fn list_changes(mut self) -> Self {
+        self.changes.lists = true;
+        self
+    }
+
+    /// Declares that clients are told when a resource they subscribed to is updated, by
+    /// [`Engine::publish`](crate::Engine::publish) with its URI.
+    pub fn resource_updates(mut self) -> Self {
+        self.changes.resources = true;
+        self
+    }
+
     /// Tools, prompts, resources or templates on one page of their list. Default 1,000: some clients read the first page alone.
     pub fn page_size(mut self, tools: usize) -> Self {
         self.page = tools;
@@ -211,6 +259,7 @@ impl<M: Mode, S> Builder<M, S> {
         if self.logs {
             capabilities.logging = RawJson::from_text("{}").ok();
         }
+        self.changes.declare(&mut capabilities)?;
         let mut config = ServerConfig::builder(self.info, capabilities).limits(self.limits);
         if let Some(text) = self.instructions {
             config = config.instructions(text);

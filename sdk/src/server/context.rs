@@ -6,7 +6,9 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sansio_mcp::misuse::Misuse;
 use sansio_mcp::server::{Progress, Request};
+use sansio_mcp::subscription::Change;
 use serde::de::DeserializeOwned;
 
 use super::exit::Exit;
@@ -135,6 +137,24 @@ impl<S, M: Mode> Context<S, M> {
     /// Reports progress in any unit, with any total.
     pub fn report(&self, report: &Progress<'_>) -> Report {
         self.call.report(report)
+    }
+
+    /// Tells the subscriptions that asked for it that something has changed: see
+    /// [`Engine::publish`](crate::Engine::publish). A handler that changes something says so when it has succeeded.
+    ///
+    /// # Errors
+    /// The server has not declared that it tells of this ([`list_changes`](super::Builder::list_changes),
+    /// [`resource_updates`](super::Builder::resource_updates)).
+    pub fn publish(&self, change: Change<'_>) -> Result<(), Misuse> {
+        self.call.hub.publish(change)
+    }
+
+    /// As [`publish`](Self::publish), for every resource that was asked for and whose URI `matches`.
+    ///
+    /// # Errors
+    /// The server has not declared that resources can be subscribed to.
+    pub fn publish_resources(&self, matches: &dyn Fn(&str) -> bool) -> Result<(), Misuse> {
+        self.call.hub.publish_resources(matches)
     }
 
     // The signal in.

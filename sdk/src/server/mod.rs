@@ -66,6 +66,7 @@ pub(crate) use registry::Registry;
 pub(crate) use reply::busy;
 pub use reply::{Answer, Failure, Reply};
 pub use sansio_mcp::config::ConfigError;
+pub use sansio_mcp::misuse::Misuse;
 pub use sansio_mcp::model::{
     Annotations, BooleanSchema, CallToolResult, CompleteParams, CompleteResult, ContentBlock,
     CreateMessageParams, ElicitUrlParams, EnumSchema, Form, GetPromptResult, Icon, ListRootsParams,
@@ -74,6 +75,7 @@ pub use sansio_mcp::model::{
 };
 pub use sansio_mcp::server::continuation::{KeyRing, SealKey, Sealer};
 pub use sansio_mcp::server::{Progress, Request};
+pub use sansio_mcp::subscription::Change;
 pub use spec::{ToolSpec, schema};
 pub use step::Step;
 pub use yielding::{Generator, Yielder, generator};
