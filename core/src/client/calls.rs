@@ -19,7 +19,7 @@ use crate::slab::{Key, Slab};
 use crate::time::{Mono, Now};
 use crate::timers::Timers;
 use crate::violation::{PeerViolation, Waiting};
-use crate::wire::params::is_object;
+use crate::wire::raw::is_object;
 use crate::wire::{Envelope, Message, write};
 
 /// The client's half of a connection. See the [module](super).
@@ -258,7 +258,7 @@ impl Client {
         if !matches!(waiting.state, State::AwaitingInput(_)) {
             return Err(Misuse::NotAsked);
         }
-        if answers.iter().any(|answer| !is_object(answer.result)) {
+        if answers.iter().any(|answer| !is_object(answer.result.get())) {
             return Err(Misuse::NotAnObject);
         }
         let mut responses = Vec::from([b'{']);

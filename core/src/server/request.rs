@@ -7,12 +7,11 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use crate::id::{ProgressToken, RequestId};
 use crate::model::{ClientCapabilities, MissingRequiredClientCapability};
 use crate::wire::text::Piece;
-use crate::wire::{Params, Text};
+use crate::wire::{JsonText, Params, Text};
 
 /// The methods whose requests reach the application.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -75,7 +74,7 @@ impl Request {
         spare: &mut Vec<Arc<Self>>,
     ) -> Option<Arc<Self>> {
         let meta = params.meta.as_mut()?;
-        let raw = |raw: &&RawValue| Piece::of(line, raw.get());
+        let raw = |raw: &JsonText<'_>| Piece::of(line, raw.get());
         let text = |text: &Text<'_>| Piece::text(line, text);
         let request = Self {
             line: String::new(),

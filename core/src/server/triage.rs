@@ -21,7 +21,6 @@ use crate::PROTOCOL_VERSION;
 use crate::code::wire;
 use crate::id::RequestId;
 use crate::violation::PeerViolation;
-use crate::wire::params::is_object;
 use crate::wire::{Envelope, Malformed, Message, Params, ParamsError, write};
 
 /// What to do with a message.
@@ -150,7 +149,7 @@ fn request(
             let message = "tools/call needs params.name, a string";
             return Triage::Answer(id, refuse(Status::BadRequest, wire::INVALID_PARAMS, message));
         }
-        if params.arguments.is_some_and(|arguments| !is_object(arguments)) {
+        if params.arguments.is_some_and(|arguments| !arguments.is_object()) {
             let message = "params.arguments is not an object";
             return Triage::Answer(id, refuse(Status::Ok, wire::INVALID_PARAMS, message));
         }

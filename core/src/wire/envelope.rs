@@ -8,10 +8,10 @@
 use core::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
 
-use super::params::{Params, ParamsError, is_object, read_as};
+use super::params::{Params, ParamsError, read_as};
 use super::quick;
+use super::raw::JsonText;
 use super::text::Text;
 use crate::id::RequestId;
 
@@ -82,7 +82,7 @@ pub struct ResultHead<'a> {
     /// `resultType`; absent means "complete".
     pub result_type: Option<Text<'a>>,
     /// `inputRequests`, raw; an explicit null reads as absent.
-    pub input_requests: Option<&'a RawValue>,
+    pub input_requests: Option<JsonText<'a>>,
     /// `requestState`, echoed byte for byte on the retry.
     pub request_state: Option<Text<'a>>,
 }
@@ -95,7 +95,7 @@ pub struct ErrorHead<'a> {
     /// The message.
     pub message: Text<'a>,
     /// `data`, raw.
-    pub data: Option<&'a RawValue>,
+    pub data: Option<JsonText<'a>>,
 }
 
 impl<'a> Envelope<'a> {
@@ -122,7 +122,7 @@ impl<'a> Envelope<'a> {
 
     /// The one pass failed somewhere: finds out where, so that a message with a readable id can be answered.
     fn parse_slowly(text: &'a str) -> Result<Message<'a>, Malformed> {
-        let raw = match serde_json::from_str::<Raw<'a, &'a RawValue, &'a RawValue, &'a RawValue>>(text) {
+        let raw = match serde_json::from_str::<Raw<'a, JsonText<'a>, JsonText<'a>, JsonText<'a>>>(text) {
             Ok(raw) => raw,
             Err(error) if error.is_data() => {
                 // A type error stops at once: is what follows JSON at all?
@@ -318,7 +318,7 @@ impl<'de> Deserialize<'de> for ResultHead<'de> {
                         return Err(de::Error::custom("a key of the result stands twice"));
                     }
                 }
-                if head.input_requests.is_some_and(|raw| !is_object(raw)) {
+                if head.input_requests.is_some_and(|raw| !raw.is_object()) {
                     return Err(de::Error::custom("inputRequests is not an object"));
                 }
                 Ok(head)

@@ -1,16 +1,15 @@
 //! The short way to read a message of the usual form: no escapes in what is read here, no key that is not expected,
-//! none twice. Whatever is raw or skipped is still read by `serde_json`.
+//! none twice. What is raw or of no interest is only checked to be JSON.
 //!
 //! `None` says nothing about a message but that it has to go the long way, which reads everything and knows what is
 //! wrong. Where this gives a message, the long way gives the same one.
 
-use core::fmt;
-
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::Deserialize;
 
 use super::envelope::{Message, Response, ResultHead};
-use super::params::{Meta, Params, is_object, key};
+use super::params::{Meta, Params, key};
+use super::raw::JsonText;
+use super::skip;
 use super::text::Text;
 use super::write::clean_run;
 use crate::id::{MAX_WIRE_ID, ProgressToken, RequestId};
@@ -60,9 +59,7 @@ impl<'a> Reader<'a> {
     }
 
     fn space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
+        self.at = skip::space(self.text.as_bytes(), self.at);
     }
 
     /// The next byte that is not white space, taken if it is this one.
@@ -140,7 +137,7 @@ impl<'a> Reader<'a> {
         self.value()
     }
 
-    /// Any value, read by `serde_json`.
+    /// A value of a type, read by `serde_json`.
     fn value<T: Deserialize<'a>>(&mut self) -> Option<T> {
         let mut values = serde_json::Deserializer::from_str(self.text.get(self.at..)?).into_iter();
         let value = values.next()?.ok()?;
@@ -148,8 +145,17 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    fn raw_object(&mut self) -> Option<&'a RawValue> {
-        self.value::<&RawValue>().filter(|raw| is_object(raw))
+    /// Any value, as it stands.
+    fn raw(&mut self) -> Option<JsonText<'a>> {
+        self.space();
+        let end = skip::value(self.text.as_bytes(), self.at)?;
+        let raw = self.text.get(self.at..end)?;
+        self.at = end;
+        Some(JsonText::checked(raw))
+    }
+
+    fn raw_object(&mut self) -> Option<JsonText<'a>> {
+        self.raw().filter(|raw| raw.is_object())
     }
 
     fn params(&mut self) -> Option<Params<'a>> {
@@ -157,7 +163,7 @@ impl<'a> Reader<'a> {
         self.object(|key, reader| match key {
             "_meta" => once(&mut params.meta, reader.meta()?),
             "name" => once(&mut params.name, Text::Borrowed(reader.string()?)),
-            "arguments" => once(&mut params.arguments, reader.value()?),
+            "arguments" => once(&mut params.arguments, reader.raw()?),
             "cursor" => once(&mut params.cursor, Text::Borrowed(reader.string()?)),
             "requestId" => once(&mut params.request_id, reader.id()?),
             "reason" => once(&mut params.reason, Text::Borrowed(reader.string()?)),
@@ -178,7 +184,7 @@ impl<'a> Reader<'a> {
             key::CLIENT_INFO => once(&mut meta.client_info, reader.raw_object()?),
             key::CLIENT_CAPABILITIES => once(&mut meta.client_capabilities, reader.raw_object()?),
             _ => {
-                meta.other.push((Text::Borrowed(key), reader.value()?));
+                meta.other.push((Text::Borrowed(key), reader.raw()?));
                 Some(())
             }
         })?;
@@ -190,39 +196,8 @@ impl<'a> Reader<'a> {
         self.object(|key, reader| match key {
             "resultType" => once(&mut head.result_type, Text::Borrowed(reader.string()?)),
             "inputRequests" | "requestState" => None,
-            "content" | "_meta" => reader.value::<Skipped>().map(|_| ()),
-            _ => reader.value::<IgnoredAny>().map(|_| ()),
+            _ => reader.raw().map(|_| ()),
         })?;
         Some(head)
-    }
-}
-
-/// An array or object without its contents. `serde_json` allocates to ignore what is nested twice; going the first
-/// level here spares that for the usual `content` and `_meta`.
-struct Skipped;
-
-impl<'de> Deserialize<'de> for Skipped {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Wire;
-
-        impl<'de> Visitor<'de> for Wire {
-            type Value = Skipped;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array or an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Skipped, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Skipped)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Skipped, A::Error> {
-                while items.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Skipped)
-            }
-        }
-
-        deserializer.deserialize_any(Wire)
     }
 }

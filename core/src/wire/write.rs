@@ -11,6 +11,9 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 /// The top bit of every byte of a word.
 const TOPS: u64 = 0x8080_8080_8080_8080;
 
+/// Words of a string that are looked at one by one.
+const FEW: usize = 4;
+
 /// Whole numbers of a smaller magnitude are exact in a double: two to the 53rd.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
@@ -80,9 +83,17 @@ pub(crate) fn whole(value: f64) -> Option<i64> {
 
 /// Length of the longest prefix without a byte that needs an escape.
 pub(super) fn clean_run(bytes: &[u8]) -> usize {
-    let mut at = 0;
+    // Most strings end within a few words.
+    let (mut at, (words, _)) = (0, bytes.as_chunks::<8>());
+    for word in words.iter().take(FEW) {
+        let marks = needs_escape_mask(u64::from_le_bytes(*word));
+        if marks != 0 {
+            return at + (marks.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
     // A block has one question to answer, which the compiler can put to many bytes at once.
-    let (blocks, _) = bytes.as_chunks::<32>();
+    let (blocks, _) = bytes.get(at..).unwrap_or_default().as_chunks::<32>();
     for block in blocks {
         if block.iter().fold(false, |found, &byte| found | needs_escape(byte)) {
             break;
