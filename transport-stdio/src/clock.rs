@@ -26,13 +26,13 @@ impl Default for SystemClock {
 }
 
 impl Clock for SystemClock {
+    fn mono(&self) -> Mono {
+        Mono::from_nanos(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
     fn now(&self) -> Now {
-        let since = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Now {
-            mono: Mono::from_nanos(since),
-            unix_millis: u64::try_from(unix.as_millis()).unwrap_or(u64::MAX),
-        }
+        Now { mono: self.mono(), unix_millis: u64::try_from(unix.as_millis()).unwrap_or(u64::MAX) }
     }
 
     fn sleep_until(&self, at: Mono) -> Sleep {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::call::{Effect, Input, State, step};
 use super::calls::{Call, Client, call_id};
 use super::config::Routing;
-use super::event::{Answer, ClientEvent, Outcome, PeerError, Question, StreamId};
+use super::event::{Answer, ClientEvent, Outcome, PeerError, Question, Received, StreamId};
 use super::outgoing::stream_of;
 use super::render::Retry;
 use crate::code::wire;
@@ -29,7 +29,7 @@ impl Client {
         self.ids.owner(id).ok_or((!late).then_some(PeerViolation::UnknownResponse))
     }
 
-    pub(super) fn response(&mut self, stream: StreamId, line: &str, response: Response<'_>) {
+    pub(super) fn response(&mut self, stream: StreamId, text: Received<'_>, response: Response<'_>) {
         let id = match response.id {
             Some(RequestId::Int(id)) => id,
             Some(RequestId::Str(_)) | None => return self.violation(PeerViolation::UnknownResponse),
@@ -41,12 +41,12 @@ impl Client {
             }
         };
         match response.outcome {
-            Ok(result) => self.result(at, line, &result),
+            Ok(result) => self.result(at, text, &result),
             Err(error) => self.error(at, &error),
         }
     }
 
-    fn result(&mut self, at: Key, line: &str, result: &ResultHead<'_>) {
+    fn result(&mut self, at: Key, text: Received<'_>, result: &ResultHead<'_>) {
         let bad =
             |this: &mut Self, violation| this.apply(at, Input::Invalid, |_| Outcome::BadPeer(violation));
         if !result.well_formed {
@@ -56,7 +56,7 @@ impl Client {
             None | Some("complete") => {
                 self.apply(at, Input::Complete, |call| {
                     // The call is over, so its members are of no more use.
-                    Outcome::Complete(Answer::keep(line, core::mem::take(&mut call.spec.members)))
+                    Outcome::Complete(Answer::keep(text, core::mem::take(&mut call.spec.members)))
                 });
             }
             Some("input_required") => self.input_required(at, result),

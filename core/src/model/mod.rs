@@ -30,6 +30,7 @@ mod open;
 mod page;
 mod progress;
 mod raw;
+mod read_json;
 mod resource;
 mod schema;
 mod source;

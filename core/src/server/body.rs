@@ -3,11 +3,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde_json::value::RawValue;
-
 use crate::id::{ProgressToken, RequestId};
 use crate::model::{CallToolResult, ListToolsResult};
-use crate::wire::write;
+use crate::wire::{JsonText, write};
 
 /// A result that cannot be written as JSON. Its request is answered with -32603.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +22,7 @@ pub trait ResultBody {
     fn write_members(&self, out: &mut Vec<u8>) -> Result<(), EncodeError>;
 
     /// Members of `_meta` beside the engine's own: a JSON object.
-    fn meta(&self) -> Option<&RawValue> {
+    fn meta(&self) -> Option<JsonText<'_>> {
         None
     }
 }
@@ -35,7 +33,7 @@ pub struct Members<'a> {
     /// See [`ResultBody::write_members`].
     pub members: &'a [u8],
     /// See [`ResultBody::meta`].
-    pub meta: Option<&'a RawValue>,
+    pub meta: Option<JsonText<'a>>,
 }
 
 impl ResultBody for Members<'_> {
@@ -44,7 +42,7 @@ impl ResultBody for Members<'_> {
         Ok(())
     }
 
-    fn meta(&self) -> Option<&RawValue> {
+    fn meta(&self) -> Option<JsonText<'_>> {
         self.meta
     }
 }
@@ -57,7 +55,7 @@ pub struct ErrorReply<'a> {
     /// A sentence that a person can act on.
     pub message: &'a str,
     /// Machine-readable detail.
-    pub data: Option<&'a RawValue>,
+    pub data: Option<JsonText<'a>>,
 }
 
 impl<'a> ErrorReply<'a> {
@@ -73,7 +71,7 @@ impl ResultBody for CallToolResult {
         Ok(())
     }
 
-    fn meta(&self) -> Option<&RawValue> {
+    fn meta(&self) -> Option<JsonText<'_>> {
         Self::meta(self)
     }
 }
@@ -84,7 +82,7 @@ impl ResultBody for ListToolsResult {
         Ok(())
     }
 
-    fn meta(&self) -> Option<&RawValue> {
+    fn meta(&self) -> Option<JsonText<'_>> {
         Self::meta(self)
     }
 }
@@ -120,7 +118,7 @@ pub(super) fn result(
     out.extend_from_slice(b"\"_meta\":{");
     server_info(out, info);
     // The object's own members follow the engine's; the braces are dropped.
-    let own = body.meta().map_or("", |meta| meta.get());
+    let own = body.meta().map_or("", JsonText::get);
     if let Some(own) = own.strip_prefix('{').and_then(|own| own.strip_suffix('}'))
         && !own.trim().is_empty()
     {

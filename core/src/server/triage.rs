@@ -11,8 +11,6 @@ use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use serde_json::value::RawValue;
-
 use super::body::{self, ErrorReply};
 use super::config::ServerConfig;
 use super::request::{Method, Request};
@@ -20,6 +18,7 @@ use super::transmit::Status;
 use crate::PROTOCOL_VERSION;
 use crate::code::wire;
 use crate::id::RequestId;
+use crate::model::RawJson;
 use crate::violation::PeerViolation;
 use crate::wire::{Envelope, Malformed, Message, Params, ParamsError, write};
 
@@ -40,7 +39,7 @@ pub(super) enum Triage {
 /// An answer of the engine's own.
 pub(super) enum Answer {
     Discover,
-    Refuse { status: Status, code: i64, message: Cow<'static, str>, data: Option<Box<RawValue>> },
+    Refuse { status: Status, code: i64, message: Cow<'static, str>, data: Option<RawJson> },
 }
 
 impl Answer {
@@ -55,7 +54,11 @@ impl Answer {
         match self {
             Self::Discover => body::whole_result(out, id, &config.discover),
             Self::Refuse { code, message, data, .. } => {
-                body::error(out, Some(id), &ErrorReply { code: *code, message, data: data.as_deref() });
+                body::error(
+                    out,
+                    Some(id),
+                    &ErrorReply { code: *code, message, data: data.as_ref().map(RawJson::as_raw) },
+                );
             }
         }
     }
@@ -67,7 +70,7 @@ impl Answer {
             status: Status::Unavailable,
             code: wire::BUSY,
             message: "the server is busy; try again later".into(),
-            data: RawValue::from_string(data).ok(),
+            data: RawJson::from_text(data).ok(),
         }
     }
 }
@@ -175,14 +178,14 @@ fn shown(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-fn supported_data(requested: &str) -> Option<Box<RawValue>> {
+fn supported_data(requested: &str) -> Option<RawJson> {
     let mut data = Vec::new();
     data.extend_from_slice(b"{\"supported\":[");
     write::string(&mut data, PROTOCOL_VERSION);
     data.extend_from_slice(b"],\"requested\":");
     write::string(&mut data, shown(requested));
     data.push(b'}');
-    RawValue::from_string(alloc::string::String::from_utf8(data).ok()?).ok()
+    RawJson::from_text(alloc::string::String::from_utf8(data).ok()?).ok()
 }
 
 fn unsupported_version(requested: &str) -> Answer {

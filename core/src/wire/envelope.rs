@@ -39,6 +39,7 @@ pub enum Malformed {
 pub struct Envelope<'a> {
     text: &'a str,
     message: Message<'a>,
+    result: Option<JsonText<'a>>,
 }
 
 /// The three kinds of message.
@@ -106,11 +107,11 @@ impl<'a> Envelope<'a> {
     /// an error here: they are reported inside the message, whose id is known.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let text = core::str::from_utf8(bytes).map_err(|_| Malformed::NotJson)?;
-        let message = match quick::message(text) {
-            Some(message) => message,
-            None => Self::parse_any(text)?,
+        let (message, result) = match quick::message(text) {
+            Some(read) => read,
+            None => (Self::parse_any(text)?, None),
         };
-        Ok(Self { text, message })
+        Ok(Self { text, message, result })
     }
 
     fn parse_any(text: &'a str) -> Result<Message<'a>, Malformed> {
@@ -161,6 +162,11 @@ impl<'a> Envelope<'a> {
     /// The message.
     pub fn message(&self) -> &Message<'a> {
         &self.message
+    }
+
+    /// The text of the whole result, where its place is known.
+    pub(crate) fn result_text(&self) -> Option<JsonText<'a>> {
+        self.result
     }
 
     /// The message and the text it was read from.

@@ -3,7 +3,7 @@
 pub mod envelope;
 pub mod frame;
 pub(crate) mod params;
-mod quick;
+pub(crate) mod quick;
 pub(crate) mod raw;
 mod skip;
 pub(crate) mod text;

@@ -11,7 +11,7 @@ pub struct JsonText<'a>(&'a str);
 
 impl<'a> JsonText<'a> {
     /// The caller has checked that it is one value.
-    pub(super) fn checked(text: &'a str) -> Self {
+    pub(crate) fn checked(text: &'a str) -> Self {
         Self(text)
     }
 
@@ -22,13 +22,8 @@ impl<'a> JsonText<'a> {
 
     /// Whether the value is an object.
     pub fn is_object(self) -> bool {
-        is_object(self.0)
+        self.0.starts_with('{')
     }
-}
-
-/// Whether a JSON value, without white space around it, is an object.
-pub(crate) fn is_object(json: &str) -> bool {
-    json.starts_with('{')
 }
 
 impl fmt::Debug for JsonText<'_> {

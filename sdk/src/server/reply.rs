@@ -3,7 +3,7 @@
 use sansio_mcp::code::wire;
 use sansio_mcp::model::{CallToolResult, ListToolsResult, RawJson};
 use sansio_mcp::server::{EncodeError, ResultBody, Status};
-use serde_json::value::RawValue;
+use sansio_mcp::wire::JsonText;
 
 /// The answer to a request, on its way to the client through the layers.
 #[derive(Clone, Debug)]
@@ -102,7 +102,7 @@ impl ResultBody for Answer {
         }
     }
 
-    fn meta(&self) -> Option<&RawValue> {
+    fn meta(&self) -> Option<JsonText<'_>> {
         match self {
             Self::Tool(result) => ResultBody::meta(result),
             Self::Tools(result) => ResultBody::meta(result),
