@@ -76,8 +76,14 @@ impl<'a> Reader<'a> {
 
     /// The next byte that is not white space, taken if it is this one.
     fn take(&mut self, byte: u8) -> Option<()> {
-        self.space();
-        (self.peek()? == byte).then(|| self.at += 1)
+        if self.peek()? != byte {
+            self.space();
+            if self.peek()? != byte {
+                return None;
+            }
+        }
+        self.at += 1;
+        Some(())
     }
 
     /// An object, each of whose members `member` reads after its key.

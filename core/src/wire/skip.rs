@@ -69,7 +69,10 @@ fn deeper(open: u64, kind: u64) -> Option<u64> {
 /// The first place from `at` that is not white space.
 #[inline]
 pub(super) fn space(bytes: &[u8], mut at: usize) -> usize {
-    while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+    while let Some(byte) = bytes.get(at)
+        && *byte <= b' '
+        && matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+    {
         at += 1;
     }
     at

@@ -82,8 +82,19 @@ pub(crate) fn whole(value: f64) -> Option<i64> {
 }
 
 /// Length of the longest prefix without a byte that needs an escape.
+#[inline]
 pub(super) fn clean_run(bytes: &[u8]) -> usize {
-    // Most strings end within a few words.
+    // Most strings end within a word.
+    if let Some(word) = bytes.first_chunk::<8>() {
+        let marks = needs_escape_mask(u64::from_le_bytes(*word));
+        if marks != 0 {
+            return (marks.trailing_zeros() / 8) as usize;
+        }
+    }
+    long_run(bytes)
+}
+
+fn long_run(bytes: &[u8]) -> usize {
     let (mut at, (words, _)) = (0, bytes.as_chunks::<8>());
     for word in words.iter().take(FEW) {
         let marks = needs_escape_mask(u64::from_le_bytes(*word));
@@ -112,18 +123,18 @@ pub(super) fn clean_run(bytes: &[u8]) -> usize {
 }
 
 const fn needs_escape(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
+    byte ^ 2 < 0x21 || byte == b'\\'
 }
 
 /// Marks the top bit of bytes that need an escape. The lowest mark is always right; a borrow can set wrong ones
 /// above it, which is of no interest to who looks for the first.
 const fn needs_escape_mask(word: u64) -> u64 {
-    let control = word.wrapping_sub(ONES * 0x20) & !word;
-    let quote = word ^ (ONES * b'"' as u64);
-    let quote = quote.wrapping_sub(ONES) & !quote;
+    // This flip leaves the controls below 0x20, and puts the quotation mark right behind them.
+    let low = word ^ (ONES * 2);
+    let low = low.wrapping_sub(ONES * 0x21) & !low;
     let slash = word ^ (ONES * b'\\' as u64);
     let slash = slash.wrapping_sub(ONES) & !slash;
-    (control | quote | slash) & TOPS
+    (low | slash) & TOPS
 }
 
 fn escape(out: &mut Vec<u8>, byte: u8) {
