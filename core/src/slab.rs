@@ -32,6 +32,7 @@ impl<T> Slab<T> {
     }
 
     /// Stores a value; `None` when 2^32 slots are taken.
+    #[inline]
     pub(crate) fn insert(&mut self, value: T) -> Option<Key> {
         let index = if let Some(index) = self.free.pop() {
             index
@@ -46,16 +47,19 @@ impl<T> Slab<T> {
         Some((index, entry.generation))
     }
 
+    #[inline]
     pub(crate) fn get(&self, (index, generation): Key) -> Option<&T> {
         let entry = self.entries.get(index as usize)?;
         if entry.generation == generation { entry.value.as_ref() } else { None }
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, (index, generation): Key) -> Option<&mut T> {
         let entry = self.entries.get_mut(index as usize)?;
         if entry.generation == generation { entry.value.as_mut() } else { None }
     }
 
+    #[inline]
     pub(crate) fn remove(&mut self, (index, generation): Key) -> Option<T> {
         let entry = self.entries.get_mut(index as usize)?;
         if entry.generation != generation {

@@ -76,8 +76,13 @@ impl Request {
         let meta = params.meta.as_mut()?;
         let raw = |raw: &JsonText<'_>| Piece::of(line, raw.get());
         let text = |text: &Text<'_>| Piece::text(line, text);
+        let mut shared = spare.pop();
+        let mut kept = shared.as_mut().and_then(Arc::get_mut);
+        let mut whole = kept.as_mut().map(|kept| core::mem::take(&mut kept.line)).unwrap_or_default();
+        whole.clear();
+        whole.push_str(line);
         let request = Self {
-            line: String::new(),
+            line: whole,
             id,
             method,
             token: meta.progress_token.take(),
@@ -91,14 +96,10 @@ impl Request {
             client_capabilities: raw(meta.client_capabilities.as_ref()?),
             meta: meta.other.iter().map(|(key, value)| (text(key), raw(value))).collect(),
         };
-        let mut shared = spare.pop();
-        let Some(kept) = shared.as_mut().and_then(Arc::get_mut) else {
-            return Some(Arc::new(Self { line: line.into(), ..request }));
-        };
-        let mut text = core::mem::replace(kept, request).line;
-        text.clear();
-        text.push_str(line);
-        kept.line = text;
+        match kept {
+            Some(kept) => *kept = request,
+            None => return Some(Arc::new(request)),
+        }
         shared
     }
 

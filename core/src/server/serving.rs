@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::body::{self, EncodeError, ErrorReply, ResultBody};
 use super::exchange::{Effect, Input, State, step};
-use super::outbox::Outbox;
+use super::outbox::{KEEP, Outbox};
 use super::transmit::{Kind, Status, Transmit};
 use crate::code::wire;
 use crate::id::{ProgressToken, RequestId};
@@ -103,8 +103,9 @@ impl Serving {
         !self.outbox.is_empty()
     }
 
-    pub(super) fn into_outbox(mut self) -> Outbox {
-        self.outbox.clear();
+    /// Its outbox, empty, with at most `keep` bytes of memory.
+    pub(super) fn into_outbox(mut self, keep: usize) -> Outbox {
+        self.outbox.clear(keep);
         self.outbox
     }
 
@@ -183,11 +184,11 @@ impl Serving {
         self.state = state;
         match effect {
             Effect::WithdrawAndStop => {
-                self.outbox.clear();
+                self.outbox.clear(KEEP);
                 Ended::Stop
             }
             Effect::Withdraw => {
-                self.outbox.clear();
+                self.outbox.clear(KEEP);
                 Ended::Withdrawn
             }
             Effect::None | Effect::Queue | Effect::Drop | Effect::Misuse => Ended::No,

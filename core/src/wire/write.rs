@@ -11,15 +11,16 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 /// The top bit of every byte of a word.
 const TOPS: u64 = 0x8080_8080_8080_8080;
 
-/// Words of a string that are looked at one by one.
-const FEW: usize = 4;
+/// Further words of a string that are looked at one by one: most keys end there.
+const FEW: usize = 6;
 
 /// Whole numbers of a smaller magnitude are exact in a double: two to the 53rd.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Appends `text` as a JSON string, quotes included.
 pub fn string(out: &mut Vec<u8>, text: &str) {
-    out.reserve(text.len() + 2);
+    // For the text, some escapes, and what comes behind it.
+    out.reserve(text.len() + text.len() / 16 + 2);
     out.push(b'"');
     let mut rest = text.as_bytes();
     loop {
@@ -82,20 +83,23 @@ pub(crate) fn whole(value: f64) -> Option<i64> {
 }
 
 /// Length of the longest prefix without a byte that needs an escape.
-#[inline]
+#[allow(clippy::inline_always)] // a call costs more than the first word, where most strings end
+#[inline(always)]
 pub(super) fn clean_run(bytes: &[u8]) -> usize {
-    // Most strings end within a word.
     if let Some(word) = bytes.first_chunk::<8>() {
         let marks = needs_escape_mask(u64::from_le_bytes(*word));
         if marks != 0 {
             return (marks.trailing_zeros() / 8) as usize;
         }
+        return long_run(bytes, 8);
     }
-    long_run(bytes)
+    long_run(bytes, 0)
 }
 
-fn long_run(bytes: &[u8]) -> usize {
-    let (mut at, (words, _)) = (0, bytes.as_chunks::<8>());
+/// As [`clean_run`], where the first `at` bytes are known to need none.
+#[inline(never)]
+fn long_run(bytes: &[u8], mut at: usize) -> usize {
+    let (words, _) = bytes.get(at..).unwrap_or_default().as_chunks::<8>();
     for word in words.iter().take(FEW) {
         let marks = needs_escape_mask(u64::from_le_bytes(*word));
         if marks != 0 {
