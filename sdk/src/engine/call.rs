@@ -37,10 +37,21 @@ pub(crate) struct Call<M: Mode> {
     pub(crate) silent: bool,
     /// Something stands in `cleanups`; looked at without the lock.
     pub(crate) has_cleanups: AtomicBool,
-    pub(crate) cleanups: Mutex<Vec<Cleanup<M>>>,
-    pub(crate) values: Mutex<Vec<Arc<M::Value>>>,
+    pub(crate) kept: Kept<M>,
     /// The view of this call that a blocking body has where the call itself cannot leave its thread.
     twin: OnceLock<Arc<Call<Shared>>>,
+}
+
+/// What handlers and layers left with their call.
+pub(crate) struct Kept<M: Mode> {
+    pub(crate) cleanups: Mutex<Vec<Cleanup<M>>>,
+    pub(crate) values: Mutex<Vec<Arc<M::Value>>>,
+}
+
+impl<M: Mode> Kept<M> {
+    fn new() -> Self {
+        Self { cleanups: Mutex::new(Vec::new()), values: Mutex::new(Vec::new()) }
+    }
 }
 
 impl<M: Mode> Call<M> {
@@ -57,20 +68,20 @@ impl<M: Mode> Call<M> {
             signal,
             silent,
             has_cleanups: AtomicBool::new(false),
-            cleanups: Mutex::new(Vec::new()),
-            values: Mutex::new(Vec::new()),
+            kept: Kept::new(),
             twin: OnceLock::new(),
         })
     }
 
     /// Lets go of the call, about which everything is over. Whatever of it nobody else holds can serve another.
-    pub(super) fn leave(self: Arc<Self>) -> Option<Left> {
-        let channel = self.channel;
-        let (request, mut signal) = (Arc::clone(&self.request), Arc::clone(&self.signal));
-        drop(self);
-        // The wakers in the old one are dropped here, outside the lock.
-        *Arc::get_mut(&mut signal)? = Signal::default();
-        Some(Left { channel, request, signal })
+    pub(super) fn leave(self: Arc<Self>) -> Left {
+        let (channel, ticket) = (self.channel, self.ticket);
+        let memory = Arc::into_inner(self).and_then(|Self { request, mut signal, .. }| {
+            // The wakers in the old one are dropped here, outside the lock.
+            *Arc::get_mut(&mut signal)? = Signal::default();
+            Some((request, signal))
+        });
+        Left { channel, ticket, memory }
     }
 
     /// A view of this call that may leave the thread. Clean-up registered with it runs with this call's own.
@@ -86,8 +97,7 @@ impl<M: Mode> Call<M> {
                 signal: Arc::clone(&self.signal),
                 silent: self.silent,
                 has_cleanups: AtomicBool::new(false),
-                cleanups: Mutex::new(Vec::new()),
-                values: Mutex::new(Vec::new()),
+                kept: Kept::new(),
                 twin: OnceLock::new(),
             })
         });
@@ -139,7 +149,7 @@ impl<M: Mode> Call<M> {
     }
 
     pub(crate) fn on_exit(&self, cleanup: Cleanup<M>) {
-        self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).push(cleanup);
+        self.kept.cleanups.lock().unwrap_or_else(PoisonError::into_inner).push(cleanup);
         self.has_cleanups.store(true, Ordering::SeqCst);
         // The work ends first and looks for clean-up after that: one of the two sees the other.
         if self.signal.is_over() {
@@ -167,11 +177,11 @@ impl<M: Mode> Call<M> {
         if !self.has_cleanups.load(Ordering::SeqCst) {
             return None;
         }
-        self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        self.kept.cleanups.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 }
 
-impl<M: Mode> Drop for Call<M> {
+impl<M: Mode> Drop for Kept<M> {
     /// What the request's own context holds is the user's: its panics are contained.
     fn drop(&mut self) {
         let values = std::mem::take(self.values.get_mut().unwrap_or_else(PoisonError::into_inner));

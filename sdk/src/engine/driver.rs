@@ -25,7 +25,7 @@ const BUDGET: usize = 512;
 pub struct Driver<M: Mode> {
     hub: Arc<Hub>,
     registry: Arc<Registry<M>>,
-    bounds: Arc<Bounds>,
+    bounds: Bounds,
     spawn: Option<Box<M::Spawn>>,
     places: Vec<Place<M>>,
     free: Vec<usize>,
@@ -85,7 +85,7 @@ impl<M: Mode> Driver<M> {
     pub(super) fn new(
         hub: Arc<Hub>,
         registry: Arc<Registry<M>>,
-        bounds: Arc<Bounds>,
+        bounds: Bounds,
         spawn: Option<Box<M::Spawn>>,
     ) -> Self {
         Self {
@@ -123,13 +123,21 @@ impl<M: Mode> Driver<M> {
     }
 
     fn poll_place(&mut self, index: usize) {
+        self.give_back();
         let Some(place) = self.places.get_mut(index) else { return };
         place.flag.queued.store(false, Ordering::Release);
         let Some(work) = &mut place.work else { return };
         let mut cx = Context::from_waker(&place.waker);
-        if Pin::new(work).poll(&mut cx).is_ready() {
-            self.left = place.work.take().and_then(Work::leave);
+        if work.poll_work(&mut cx).is_ready() {
+            self.left = place.work.take().map(Work::leave);
             self.free.push(index);
+        }
+    }
+
+    /// Gives back what the last work left, unless that is done on the way to the next.
+    fn give_back(&mut self) {
+        if let Some(left) = self.left.take() {
+            self.hub.lock().reclaim(left);
         }
     }
 }
@@ -164,7 +172,7 @@ impl<M: Mode> Future for Driver<M> {
                 };
                 idle = false;
                 let call = Call::new(Arc::clone(&this.hub), assigned);
-                let work = Work::new(call, &this.registry, Arc::clone(&this.bounds));
+                let work = Work::new(call, &this.registry, this.bounds);
                 this.start(work);
                 budget = budget.saturating_sub(1);
                 if budget == 0 {
@@ -186,6 +194,7 @@ impl<M: Mode> Future for Driver<M> {
                 return Poll::Pending;
             }
             if budget == 0 {
+                this.give_back();
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -196,6 +205,7 @@ impl<M: Mode> Future for Driver<M> {
 impl<M: Mode> Drop for Driver<M> {
     /// Without a driver nothing will ever be answered: whatever is running is dropped, everything is closed.
     fn drop(&mut self) {
+        self.give_back();
         self.places.clear();
         let now = self.hub.now();
         self.hub.lock().shut_down(now);

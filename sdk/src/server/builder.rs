@@ -18,7 +18,7 @@ use super::context::Context;
 use super::exit::Exit;
 #[cfg(feature = "blocking")]
 use super::handler::Blocking;
-use super::handler::{Asynchronous, Common, Hook, Rules, Streaming};
+use super::handler::{Asynchronous, Coded, Common, Hook, Rules, Streaming};
 use super::layer::{Function, Next};
 use super::output::{ToolInput, ToolOutput};
 use super::registry::Registry;
@@ -208,7 +208,7 @@ impl<M: Mode, S> Builder<M, S> {
                 self.listed.push(tool);
                 self.handlers.push(handler(Common {
                     state: Arc::clone(&self.state),
-                    rules: Arc::new(Rules { lane, requires }),
+                    rules: Rules { lane, requires },
                 }));
             }
             Err(fault) => {
@@ -235,7 +235,7 @@ macro_rules! in_mode {
                 T: ToolOutput + 'static,
             {
                 self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Asynchronous { code: Arc::new(handler), common, input: PhantomData })
+                    Box::new(Asynchronous { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
                 });
                 self
             }
@@ -250,7 +250,7 @@ macro_rules! in_mode {
                 T: ToolOutput $($send)* + 'static,
             {
                 self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Streaming { code: Arc::new(handler), common, input: PhantomData })
+                    Box::new(Streaming { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
                 });
                 self
             }
@@ -306,7 +306,7 @@ macro_rules! blocking_in_mode {
                 T: ToolOutput + 'static,
             {
                 self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Blocking { code: Arc::new(handler), common, input: PhantomData })
+                    Box::new(Blocking { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
                 });
                 self
             }

@@ -96,7 +96,7 @@ impl<S, M: Mode> Context<S, M> {
     /// A value of this request's own context: one that the context hook or a layer has
     /// [set](Self::set).
     pub fn get<T: Any + Clone>(&self) -> Option<T> {
-        let values = self.call.values.lock().unwrap_or_else(PoisonError::into_inner);
+        let values = self.call.kept.values.lock().unwrap_or_else(PoisonError::into_inner);
         values.iter().rev().find_map(|value| M::as_any(value).downcast_ref::<T>()).cloned()
     }
 
@@ -166,7 +166,7 @@ macro_rules! in_mode {
 
             /// Sets a value of this request's own context, in place of an earlier one of its type.
             pub fn set<T: Any + Clone $($sync)*>(&self, value: T) {
-                self.call.values.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(value));
+                self.call.kept.values.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(value));
             }
         }
     };

@@ -37,19 +37,19 @@ pub struct Running<M: Mode> {
 /// What every form shares: where the application's state is, and the rules for each call.
 pub(crate) struct Common<S> {
     pub(crate) state: Arc<S>,
-    pub(crate) rules: Arc<Rules>,
+    pub(crate) rules: Rules,
+}
+
+/// A tool as its calls share it.
+pub(crate) struct Coded<F, S> {
+    pub(crate) code: F,
+    pub(crate) common: Common<S>,
 }
 
 /// Which calls of a tool exclude each other, and what they need of their client.
 pub(crate) struct Rules {
     pub(crate) lane: Lane,
     pub(crate) requires: Option<ClientCapabilities>,
-}
-
-impl<S> Clone for Common<S> {
-    fn clone(&self) -> Self {
-        Self { state: Arc::clone(&self.state), rules: Arc::clone(&self.rules) }
-    }
 }
 
 /// Arguments, gate, lane, context: everything before the handler's own code.
@@ -145,23 +145,20 @@ async fn follow<T: ToolOutput, S, M: Mode>(
 
 /// `async` functions.
 pub(crate) struct Asynchronous<F, A, S> {
-    pub(crate) code: Arc<F>,
-    pub(crate) common: Common<S>,
+    pub(crate) tool: Arc<Coded<F, S>>,
     pub(crate) input: PhantomData<fn(A)>,
 }
 
 /// Functions that give a stream.
 pub(crate) struct Streaming<F, A, S> {
-    pub(crate) code: Arc<F>,
-    pub(crate) common: Common<S>,
+    pub(crate) tool: Arc<Coded<F, S>>,
     pub(crate) input: PhantomData<fn(A)>,
 }
 
 /// Blocking functions.
 #[cfg(feature = "blocking")]
 pub(crate) struct Blocking<F, A, S> {
-    pub(crate) code: Arc<F>,
-    pub(crate) common: Common<S>,
+    pub(crate) tool: Arc<Coded<F, S>>,
     pub(crate) input: PhantomData<fn(A)>,
 }
 
@@ -176,12 +173,12 @@ macro_rules! forms {
             T: ToolOutput + 'static,
         {
             fn run(&self, call: Running<$mode>) -> <$mode as Mode>::Future<Reply> {
-                let (code, common) = (Arc::clone(&self.code), self.common.clone());
+                let tool = Arc::clone(&self.tool);
                 Box::pin(async move {
-                    match begin(call, &common).await {
+                    match begin(call, &tool.common).await {
                         Ok((input, context)) => {
-                            let handler = code(input, context);
-                            drop((code, common));
+                            let handler = (tool.code)(input, context);
+                            drop(tool);
                             end(handler.await)
                         }
                         Err(reply) => reply,
@@ -199,10 +196,10 @@ macro_rules! forms {
             T: ToolOutput $($send)* + 'static,
         {
             fn run(&self, call: Running<$mode>) -> <$mode as Mode>::Future<Reply> {
-                let (code, common) = (Arc::clone(&self.code), self.common.clone());
+                let tool = Arc::clone(&self.tool);
                 Box::pin(async move {
-                    match begin(call, &common).await {
-                        Ok((input, context)) => follow(code(input, context.clone()), context).await,
+                    match begin(call, &tool.common).await {
+                        Ok((input, context)) => follow((tool.code)(input, context.clone()), context).await,
                         Err(reply) => reply,
                     }
                 })
@@ -218,7 +215,7 @@ forms!(Shared, [+ Send], [+ Send + Sync]);
 /// future.
 #[cfg(feature = "blocking")]
 async fn on_pool<A, S, T>(
-    code: Arc<impl Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static>,
+    tool: Arc<Coded<impl Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static, S>>,
     input: A,
     context: Context<S, Shared>,
 ) -> Reply
@@ -234,7 +231,7 @@ where
         let reply = if context.is_cancelled() {
             Exit::cancelled().into_reply() // cancelled before a thread was free: it never starts
         } else {
-            crate::engine::contained(|| end(code(input, context))).unwrap_or_else(Reply::panicked)
+            crate::engine::contained(|| end((tool.code)(input, context))).unwrap_or_else(Reply::panicked)
         };
         drop(outstanding);
         reply
@@ -251,10 +248,10 @@ where
     T: ToolOutput + 'static,
 {
     fn run(&self, call: Running<Shared>) -> <Shared as Mode>::Future<Reply> {
-        let (code, common) = (Arc::clone(&self.code), self.common.clone());
+        let tool = Arc::clone(&self.tool);
         Box::pin(async move {
-            match begin::<A, S, Shared>(call, &common).await {
-                Ok((input, context)) => on_pool(code, input, context).await,
+            match begin::<A, S, Shared>(call, &tool.common).await {
+                Ok((input, context)) => on_pool(tool, input, context).await,
                 Err(reply) => reply,
             }
         })
@@ -270,10 +267,10 @@ where
     T: ToolOutput + 'static,
 {
     fn run(&self, call: Running<Local>) -> <Local as Mode>::Future<Reply> {
-        let (code, common) = (Arc::clone(&self.code), self.common.clone());
+        let tool = Arc::clone(&self.tool);
         Box::pin(async move {
-            match begin::<A, S, Local>(call, &common).await {
-                Ok((input, context)) => on_pool(code, input, context.for_thread()).await,
+            match begin::<A, S, Local>(call, &tool.common).await {
+                Ok((input, context)) => on_pool(tool, input, context.for_thread()).await,
                 Err(reply) => reply,
             }
         })
