@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs everything that CI runs. Without arguments all steps; or the names of some of them.
 #
-#   MCP_SPEC_DIR     where the specification's revisions are; without it the tests that read them are skipped
+#   MCP_SPEC_DIR     where the specification's revisions are; without it the tests that read them are skipped,
+#                    unless CI is set: then they fail
 #   REQUIRE_PEERS=1  makes a missing peer (Python) a failure instead of a skip
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,6 +19,7 @@ step_format() {
     # Rows are included, not modules: cargo fmt does not see them.
     rustfmt --edition 2024 --check tests/tests/rows/*.rs
     (cd bench && cargo fmt --all -- --check)
+    (cd core/no-std-proof && cargo fmt -- --check)
 }
 
 step_clippy() {
@@ -32,22 +34,35 @@ step_test() {
 # Every feature alone, none, and all.
 step_features() {
     cargo check -p sansio-mcp --no-default-features
+    cargo check -p sansio-mcp --no-default-features --features seal
     cargo check -p sansio-mcp-sdk --no-default-features
     cargo check -p sansio-mcp-sdk --no-default-features --features schemars
     cargo check -p sansio-mcp-sdk --no-default-features --features blocking
     cargo check -p sansio-mcp-stdio --no-default-features
+    cargo check -p sansio-mcp-sdk --no-default-features --features validate
+    local features
+    for features in smol tokio threads smol,tokio tokio,threads; do
+        cargo clippy -p sansio-mcp-stdio --no-default-features --features "$features" -- -D warnings
+    done
     cargo check --workspace --all-features --all-targets
+    cargo test -p sansio-mcp-tests --features validate --test validate
 }
 
 step_docs() {
     RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
 }
 
-# Links only if nothing below pulls in std.
+# Builds only if nothing below pulls in std. With std it must fail, and for that reason: there are two panic handlers.
 step_no_std() {
+    local said
     cargo build --manifest-path core/no-std-proof/Cargo.toml
-    if cargo build --manifest-path core/no-std-proof/Cargo.toml --features std 2>/dev/null; then
+    if said=$(cargo build --manifest-path core/no-std-proof/Cargo.toml --features std 2>&1); then
         echo 'the proof builds with std as well, so it proves nothing' >&2
+        return 1
+    fi
+    if ! grep -q 'duplicate lang item `panic_impl`' <<<"$said"; then
+        echo 'with std the proof fails, but not for its two panic handlers:' >&2
+        printf '%s\n' "$said" >&2
         return 1
     fi
 }
@@ -71,7 +86,20 @@ step_dependencies() {
         echo "sansio-mcp-stdio without features brings the sdk's" >&2
         return 1
     fi
-    echo "no executor in core and sdk"
+    # Each driver brings its own runtime and no other; on plain threads there is none.
+    no_other_runtime smol '^(tokio|mio|async-std|async-executor) '
+    no_other_runtime tokio '^(smol|async-io|async-executor|async-std|blocking|polling) '
+    no_other_runtime threads '^(smol|tokio|mio|async-io|async-executor|async-std|blocking|polling) '
+    echo "no executor in core and sdk, one in each driver, none on plain threads"
+}
+
+no_other_runtime() {
+    local tree
+    tree=$(cargo tree -e normal -p sansio-mcp-stdio --no-default-features --features "$1" --prefix none)
+    if grep -E "$2" <<<"$tree"; then
+        echo "sansio-mcp-stdio on $1 brings another runtime" >&2
+        return 1
+    fi
 }
 
 step_examples() {
@@ -82,6 +110,25 @@ step_examples() {
     printf '%s\n' "$first"
     if [[ "$first" != "$second" ]]; then
         echo "the tour differs from run to run" >&2
+        return 1
+    fi
+    # The same server on every runtime, launched by a client.
+    local built=${CARGO_TARGET_DIR:-target}/debug/examples runtime
+    cargo build -q -p sansio-mcp-stdio --features tokio,threads --examples
+    for runtime in smol tokio threads; do
+        shows 'the server exited (exit status: 0)' "$built/client" "$built/on_$runtime"
+    done
+    shows 'there in frame 4' "$built/game_loop"
+}
+
+# Runs a command, and wants a line of its output.
+shows() {
+    local line=$1 output
+    shift
+    output=$("$@")
+    printf '%s\n' "$output"
+    if ! grep -qxF "$line" <<<"$output"; then
+        echo "$1 does not say: $line" >&2
         return 1
     fi
 }

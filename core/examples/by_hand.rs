@@ -5,7 +5,7 @@ use std::{error::Error, sync::Arc};
 use sansio_mcp::client::{CallSpec, Client, ClientConfig, StreamId};
 use sansio_mcp::id::ServingId;
 use sansio_mcp::model::{ClientCapabilities, Implementation, ServerCapabilities, ToolsCapability};
-use sansio_mcp::server::{Members, Progress, Server, ServerConfig, ServerEvent};
+use sansio_mcp::server::{Progress, Server, ServerConfig, ServerEvent, WrittenBody};
 use sansio_mcp::time::{Mono, Now};
 
 const NOW: Now = Now::at(Mono::ZERO); // A program would read a clock.
@@ -64,14 +64,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let report = pair.up().ok_or("no request came")?;
     pair.server.progress(report, &Progress::new(50.0).of(100.0).message("half of the rows"))?;
     let members = br#""content":[{"type":"text","text":"42 rows"}]"#;
-    pair.server.respond(report, &Members { members, meta: None })??;
+    pair.server.respond(report, &WrittenBody { members, meta: None })??;
     pair.down();
 
     let call = pair.client.call(NOW, CallSpec::tool("slow", &arguments)?)?;
     let slow = pair.up().ok_or("no request came")?;
     pair.client.cancel(NOW, call, Some("changed my mind"))?;
     pair.up();
-    let late = pair.server.respond(slow, &Members { members, meta: None });
+    let late = pair.server.respond(slow, &WrittenBody { members, meta: None });
     println!("        the handler's late answer: {late:?}");
     pair.down();
     Ok(())

@@ -3,10 +3,14 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
+
+use crate::slab::Key;
+use crate::wire::write;
 
 /// Longest string accepted as a request id or progress token, in bytes. A peer's id is kept for as long as
 /// its request lives and is repeated in every answer; UUIDs and counters stay far below this.
@@ -46,7 +50,11 @@ macro_rules! wire_id {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
                     Self::Int(value) => write!(f, "{value}"),
-                    Self::Str(value) => write!(f, "{value:?}"),
+                    Self::Str(value) => {
+                        let mut quoted = Vec::new();
+                        write::string(&mut quoted, value);
+                        f.write_str(core::str::from_utf8(&quoted).unwrap_or_default())
+                    }
                 }
             }
         }
@@ -107,11 +115,19 @@ macro_rules! local_id {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name {
-            pub(crate) index: u32,
-            pub(crate) generation: u32,
+            index: u32,
+            generation: u32,
         }
 
         impl $name {
+            pub(crate) const fn of((index, generation): Key) -> Self {
+                Self { index, generation }
+            }
+
+            pub(crate) const fn key(self) -> Key {
+                (self.index, self.generation)
+            }
+
             /// A small number, unique among those that live at the same time: a place in a table of the caller's.
             pub fn index(self) -> u32 {
                 self.index
@@ -134,4 +150,20 @@ local_id! {
 local_id! {
     /// One request that a server is serving. Never reused.
     ServingId, "serving"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn what_is_shown_is_the_json_form() {
+        for text in ["", "1", "a\"b\\", "\n\t\u{1}", "\u{7f}\u{e9}\u{2028}\u{1f4da}"] {
+            let (id, token) = (RequestId::from(text), ProgressToken::from(text));
+            let json = serde_json::to_string(&id).unwrap();
+            assert_eq!((id.to_string(), token.to_string()), (json.clone(), json));
+        }
+        assert_eq!(RequestId::from(-1).to_string(), "-1");
+    }
 }

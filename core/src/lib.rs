@@ -33,6 +33,14 @@
 //! Time is an argument ([`time::Now`]). After `handle_timeout` at the time that `poll_timeout` names, the next deadline is later;
 //! called early or twice it changes nothing. Every collection has a limit in [`limits`].
 //!
+//! # What may grow
+//!
+//! What the engine tells, takes and decides may gain variants and members in a later version and is `#[non_exhaustive]`: events,
+//! errors, outcomes, limits, states, inputs and effects of the tables, objects of the model. Exhaustive is what the protocol's
+//! grammar closes (ids, the kinds of message), and what each of which has to be acted upon, so that a compiler should name the
+//! place that forgets one: [`Frame`](wire::Frame), [`Timeout`](client::Timeout), and the answers of admission
+//! ([`Passed`](admission::Passed), [`Cancelled`](admission::Cancelled), [`Grant`](admission::Grant)).
+//!
 //! # One request through every state
 //!
 //! Client and server, and a `Vec<u8>` for a wire.
@@ -41,7 +49,7 @@
 //! use std::{collections::BTreeMap, sync::Arc};
 //! use sansio_mcp::client::{CallSpec, Client, ClientConfig, ClientEvent, InputAnswer, Outcome, StreamId, call::State};
 //! use sansio_mcp::model::{ClientCapabilities, Implementation, RawJson, ServerCapabilities, ToolsCapability};
-//! use sansio_mcp::server::{Members, Progress, Server, ServerConfig, ServerEvent};
+//! use sansio_mcp::server::{WrittenBody, Progress, Server, ServerConfig, ServerEvent};
 //! use sansio_mcp::time::Now;
 //!
 //! let config = ClientConfig::builder(Implementation::new("client", "1"), ClientCapabilities::default()).build()?;
@@ -98,7 +106,7 @@
 //! server.handle_message(now, &wire);
 //! let Some(ServerEvent::Request { serving, request }) = server.poll_event() else { panic!() };
 //! assert_eq!(request.request_state(), Some("t"));
-//! server.respond(serving, &Members { members: br#""content":[]"#, meta: None })??;
+//! server.respond(serving, &WrittenBody { members: br#""content":[]"#, meta: None })??;
 //! assert!(!server.is_running(serving));
 //! wire.clear();
 //! server.poll_transmit(&mut wire).unwrap();
@@ -124,12 +132,14 @@ extern crate std;
 pub mod admission;
 pub mod client;
 pub mod code;
+pub mod config;
 pub mod id;
 pub mod limits;
 pub mod misuse;
 pub mod model;
 pub mod server;
 mod slab;
+pub mod subscription;
 #[cfg(test)]
 mod table_test;
 pub mod time;

@@ -17,4 +17,16 @@ pub enum Misuse {
     /// Not a JSON object.
     #[error("not a JSON object")]
     NotAnObject,
+    /// The request is not a subscription.
+    #[error("the request is not a subscription")]
+    NotASubscription,
+    /// The request is a subscription, which has no result of the application's.
+    #[error("the request is a subscription")]
+    Subscription,
+    /// The server declared no capability to tell of this.
+    #[error("the server has not declared that it tells of this")]
+    NotOffered,
+    /// The request's method may not ask for input, or not with what was given.
+    #[error("the request cannot ask for input this way")]
+    CannotAsk,
 }

@@ -50,6 +50,22 @@ pub enum PeerViolation {
     /// Progress has a token and a number (basic/patterns/progress).
     #[error("sent a progress notification of the wrong form")]
     MalformedProgress,
+    /// A question is one of the three methods of the page, with its params (basic/patterns/mrtr).
+    #[error("asked a question of the wrong form")]
+    MalformedQuestion,
+    /// Far more questions in one round than anybody would answer.
+    #[error("asked too many questions at once")]
+    TooManyQuestions,
+    /// A log message has a level and data (server/utilities/logging).
+    #[error("sent a log message of the wrong form")]
+    MalformedLog,
+    /// Only a request that asks for a level is logged for, that level and above (server/utilities/logging).
+    #[error("sent a log message that no request has asked for")]
+    LogNotAskedFor,
+    /// What travels for a subscription names it, follows its acknowledgement, and is of a kind it asked for
+    /// (basic/patterns/subscriptions).
+    #[error("sent a notification that no subscription has asked for")]
+    NotSubscribed,
     /// More requests at a time than the server accepts; those beyond are refused as busy
     /// ([`ServerLimits::in_flight`](crate::limits::ServerLimits::in_flight)).
     #[error("made more requests at a time than are accepted")]

@@ -4,107 +4,42 @@
 
 use std::collections::BTreeSet;
 
+use admission_model::Model;
+use admission_ops::{Command, Op, Outcome};
+use admission_system::System;
+use frame::{Engine as _, Operation as _, Reference as _};
 use proptest::prelude::*;
-use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
+use proptest_state_machine::prop_state_machine;
 use sansio_mcp::admission::{AdmissionLimits, State};
-use support::{Bytes, Command, Model, Op, Outcome, System, limits};
 
-#[path = "support/admission.rs"]
-mod support;
+#[path = "support/admission_model.rs"]
+mod admission_model;
+#[path = "support/admission_ops.rs"]
+mod admission_ops;
+#[path = "support/admission_system.rs"]
+mod admission_system;
+#[path = "support/bytes.rs"]
+mod bytes;
+#[path = "support/frame.rs"]
+mod frame;
 
-impl ReferenceStateMachine for Model {
-    type State = Self;
-    type Transition = Op;
-
-    fn init_state() -> BoxedStrategy<Self> {
-        any::<[u8; 2]>().prop_map(|bytes| Self::new(limits(&mut Bytes(&bytes)).unwrap())).boxed()
-    }
-
-    fn transitions(_: &Self) -> BoxedStrategy<Op> {
-        any::<[u8; Op::BYTES]>().prop_map(|bytes| Op::from_bytes(&mut Bytes(&bytes)).unwrap()).boxed()
-    }
-
-    fn apply(mut state: Self, op: &Op) -> Self {
-        state.apply(*op);
-        state
-    }
-}
-
-struct Beside;
-
-impl StateMachineTest for Beside {
-    type SystemUnderTest = System;
-    type Reference = Model;
-
-    fn init_test(model: &Model) -> System {
-        System::new(model.limits)
-    }
-
-    fn apply(mut system: System, model: &Model, _: Op) -> System {
-        follow(&mut system, model);
-        system
-    }
-
-    fn check_invariants(system: &System, model: &Model) {
-        system.check(model);
-    }
-
-    fn teardown(system: System, model: Model) {
-        end(system, model);
-    }
-}
-
-fn follow(system: &mut System, model: &Model) {
-    let (command, expected) = model.last;
-    assert_eq!(system.run(command), expected, "{command:?}");
-}
-
-/// When all is over nothing is left (2.6, 7).
-fn end(mut system: System, mut model: Model) {
-    for command in model.ending() {
-        assert_eq!(system.run(command), model.run(command), "{command:?}");
-        system.check(&model);
-    }
-    assert_eq!(system.facts(), [0; 7]);
-    assert_eq!(system.poll(), Outcome::Nothing);
-}
-
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
+type Beside = frame::Machine<System>;
 
 prop_state_machine! {
-    #![proptest_config(config(256))]
+    #![proptest_config(frame::config())]
 
     #[test]
     fn admission_does_what_the_model_does(sequential 1..150 => Beside);
-}
-
-/// Bytes that are the same on every run.
-fn seeded(seed: u64, len: usize) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 32).to_le_bytes()[0]
-    };
-    (0..len).map(|_| next()).collect()
 }
 
 #[test]
 fn a_seeded_soak_sees_every_outcome() {
     let mut seen = BTreeSet::new();
     for seed in 0..300 {
-        let bytes = seeded(seed, 2 + 250 * Op::BYTES);
-        let mut bytes = Bytes(&bytes);
-        let mut model = Model::new(limits(&mut bytes).unwrap());
-        let mut system = System::new(model.limits);
-        while let Some(op) = Op::from_bytes(&mut bytes) {
-            model.apply(op);
-            follow(&mut system, &model);
-            system.check(&model);
-            seen.insert(match model.last {
+        let small = usize::try_from(seed).unwrap();
+        let limits = AdmissionLimits::new(1 + small % 4, small / 4 % 6);
+        frame::soak::<System>(limits, seed, 250, |_, command, outcome| {
+            seen.insert(match (command, outcome) {
                 (Command::Pass { .. }, Outcome::Busy) => "busy at the lane",
                 (_, Outcome::Busy) => "busy on entry",
                 (Command::Enter { again: true, .. }, Outcome::Queued) => "queued again",
@@ -121,8 +56,8 @@ fn a_seeded_soak_sees_every_outcome() {
                 (_, Outcome::OpenGate(_)) => "gate granted",
                 (_, Outcome::StartGrant(_)) => "start granted",
             });
-        }
-        end(system, model);
+            true
+        });
     }
     assert_eq!(seen.len(), 15, "the operations do not reach everything: {seen:?}");
 }
@@ -130,11 +65,10 @@ fn a_seeded_soak_sees_every_outcome() {
 /// Runs the same commands on two: one is polled dry after each, the other only where a command needs a grant collected, and by
 /// whim. A command answers the same on both, and the same is granted in the same order (2.6, 5).
 fn polls_decide_nothing(limits: AdmissionLimits, ops: &[(Op, bool)]) {
-    let (mut eager, mut lazy, mut model) = (System::new(limits), System::new(limits), Model::new(limits));
+    let (mut eager, mut lazy, mut model) = (System::of(limits), System::of(limits), Model::of(limits));
     let mut withdrawn = BTreeSet::new();
     for (op, whim) in ops {
-        model.apply(*op);
-        let command = model.last.0;
+        let (command, _) = model.step(*op);
         if let Command::Pass { nth, .. }
         | Command::Refuse { nth }
         | Command::Finish { nth }
@@ -157,10 +91,10 @@ fn polls_decide_nothing(limits: AdmissionLimits, ops: &[(Op, bool)]) {
             lazy.poll();
         }
         if command != Command::Poll {
-            assert_eq!(eager.run(command), lazy.run(command), "{command:?}");
+            assert_eq!(eager.run(0, &command), lazy.run(0, &command), "{command:?}");
         }
         while eager.poll() != Outcome::Nothing {}
-        while model.run(Command::Poll) != Outcome::Nothing {}
+        while model.run(&Command::Poll) != Outcome::Nothing {}
         let [_, slots, waiting, _, tickets, lanes, channels] = eager.facts();
         let [_, lazy_slots, lazy_waiting, _, lazy_tickets, lazy_lanes, lazy_channels] = lazy.facts();
         assert_eq!(
@@ -175,15 +109,10 @@ fn polls_decide_nothing(limits: AdmissionLimits, ops: &[(Op, bool)]) {
 }
 
 proptest! {
-    #![proptest_config(config(256))]
+    #![proptest_config(frame::config())]
 
     #[test]
-    fn how_often_one_polls_decides_nothing(
-        bytes in any::<[u8; 2]>(),
-        ops in prop::collection::vec(any::<([u8; Op::BYTES], bool)>(), 1..150),
-    ) {
-        let ops: Vec<(Op, bool)> =
-            ops.iter().map(|(op, whim)| (Op::from_bytes(&mut Bytes(op)).unwrap(), *whim)).collect();
-        polls_decide_nothing(limits(&mut Bytes(&bytes)).unwrap(), &ops);
+    fn how_often_one_polls_decides_nothing(limits in Model::setups(), ops in Op::some(0.5, 150)) {
+        polls_decide_nothing(limits, &ops);
     }
 }

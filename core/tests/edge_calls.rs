@@ -12,7 +12,7 @@ use sansio_mcp::violation::PeerViolation;
 use serde_json::json;
 use short::{
     ClientExt, DONE, START, ServerExt, at, call, call_with_token, cancel, client, client_of, code, exchange,
-    outcome, request, seconds, server, single, tool,
+    outcome, request, seconds, server, server_with, single, tool,
 };
 
 #[path = "support/short.rs"]
@@ -91,6 +91,81 @@ fn edge_13_after_the_cancel_was_read_nothing_is_on_the_wire() {
     assert_eq!(server.refuse(serving, Status::Ok, &refusal).unwrap_err(), Misuse::Over);
     assert!(server.heard().is_empty());
     assert_eq!((server.in_flight(), server.unsent_bytes()), (0, 0));
+}
+
+/// Requests that the engine answers itself, each in another way.
+fn answered_by_the_engine(id: &str) -> [String; 5] {
+    let old = call(id).replace("2026-07-28", "2025-11-25");
+    let initialize = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"initialize"}}"#);
+    [
+        request(id, "server/discover", ""),
+        request(id, "no/such", ""),
+        request(id, "tools/call", ""),
+        old,
+        initialize,
+    ]
+}
+
+#[test]
+fn edge_03_an_answer_of_the_engines_own_keeps_its_id_until_it_is_taken() {
+    for own in answered_by_the_engine("1") {
+        let mut server = server();
+        server.says(&own);
+        for second in [&own, &call("1"), &request("1", "server/discover", "")] {
+            server.says(second);
+            assert_eq!(server.violations(), [PeerViolation::DuplicateId], "{own} {second}");
+        }
+        assert_eq!((server.in_flight(), server.heard().len()), (1, 1), "{own}");
+        let (serving, _) = server.asked(call("1"));
+        assert!(server.is_running(serving) && server.heard().is_empty());
+    }
+}
+
+#[test]
+fn edge_13_a_cancel_withdraws_an_answer_of_the_engines_own() {
+    for own in answered_by_the_engine("1") {
+        let mut server = server();
+        for other in ["0", "2"] {
+            server.says(request(other, "server/discover", ""));
+        }
+        server.says(&own);
+        server.says(cancel("1"));
+        server.says(cancel("1"));
+        let heard = server.heard();
+        let ids: Vec<_> = heard.iter().map(|answer| &answer["id"]).collect();
+        assert_eq!(ids, [0, 2], "{own}");
+        assert_eq!((server.in_flight(), server.unsent_bytes()), (0, 0));
+        assert!(server.events().is_empty(), "the application never heard of it");
+        // The id is free, and what was withdrawn does not answer for the next.
+        server.asked(call("1"));
+        assert!(server.heard().is_empty(), "{own}");
+    }
+    // Taken first: the cancel is late.
+    let mut server = server();
+    assert_eq!(server.answers(request("1", "server/discover", ""))["id"], 1);
+    server.says(cancel("1"));
+    assert!(server.events().is_empty() && server.heard().is_empty());
+}
+
+/// A refusal because too many bytes are in flight can be withdrawn; one because too many requests are cannot: there
+/// is no room to remember it.
+#[test]
+fn edge_13_a_refusal_as_busy_is_withdrawn_while_there_is_room_to_remember_it() {
+    let mut server = server_with(|limits| limits.in_flight_bytes = 1);
+    server.asked(call("1"));
+    server.says(call("2"));
+    assert_eq!((server.violations(), server.in_flight()), (vec![PeerViolation::TooManyRequests], 2));
+    server.says(cancel("2"));
+    assert!(server.heard().is_empty());
+
+    let mut server = server_with(|limits| limits.in_flight = 1);
+    server.asked(call("1"));
+    server.says(call("2"));
+    server.says(request("3", "server/discover", ""));
+    server.says(cancel("2"));
+    assert_eq!(server.violations(), [PeerViolation::TooManyRequests]);
+    assert_eq!(server.in_flight(), 1);
+    assert_eq!(server.heard().len(), 2);
 }
 
 #[test]

@@ -1,10 +1,14 @@
-//! Progress and rounds of input: rows of the list of edge cases, by number.
+//! Progress, rounds of input, corrected revisions: rows of the list of edge cases, by number.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use sansio_mcp::client::{Abandon, CallSpec, ClientEvent, InputAnswer, Outcome, Routing, StreamId};
+use std::sync::Arc;
+
+use sansio_mcp::client::{
+    Abandon, CallSpec, Client, ClientConfig, ClientEvent, InputAnswer, Outcome, Routing, StreamId,
+};
 use sansio_mcp::limits::{MAX_UNSENT_BYTES, MAX_UNSENT_PROGRESS};
 use sansio_mcp::misuse::Misuse;
-use sansio_mcp::model::RawJson;
+use sansio_mcp::model::{ClientCapabilities, Implementation, RawJson};
 use sansio_mcp::server::{Progress, Reported};
 use sansio_mcp::violation::PeerViolation;
 use serde_json::{Value, json};
@@ -236,4 +240,59 @@ fn edge_27_progress_of_a_later_attempt_does_not_take_the_place_of_an_earlier_one
     let mut expected: Vec<f64> = (0..15).map(f64::from).collect();
     expected.extend([19.0, -1.0, 2.0]);
     assert_eq!(numbers.collect::<Vec<f64>>(), expected);
+}
+
+/// A client that speaks two revisions, preferring the first.
+fn client_of_two() -> Client {
+    let config = ClientConfig::builder(Implementation::new("c", "1"), ClientCapabilities::default());
+    Client::new(Arc::new(config.versions(["2027-01-01", "2026-07-28"]).build().unwrap()))
+}
+
+/// The id and revision of each request that it sends.
+fn sent(client: &mut Client) -> Vec<(i64, String)> {
+    let version = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
+    let of = |request: Value| {
+        let version = request.pointer(version).unwrap().as_str().unwrap();
+        (request["id"].as_i64().unwrap(), version.to_owned())
+    };
+    client.sends().into_iter().map(of).collect()
+}
+
+fn refuses(id: i64, supported: &[&str]) -> Value {
+    let data = json!({"supported": supported, "requested": "?"});
+    json!({"id": id, "error": {"code": -32022, "message": "no", "data": data}})
+}
+
+#[test]
+fn edge_43_a_revision_that_the_server_took_is_kept_for_later_calls() {
+    let mut client = client_of_two();
+    client.call(START, tool()).unwrap();
+    assert_eq!(sent(&mut client), [(1, "2027-01-01".into())]);
+    client.hears(&refuses(1, &["2026-07-28"]));
+    assert_eq!(sent(&mut client), [(2, "2026-07-28".into())]);
+    // Named is not yet taken.
+    client.call(START, tool()).unwrap();
+    assert_eq!(sent(&mut client), [(3, "2027-01-01".into())]);
+    client.hears(&json!({"id": 2, "result": {"content": []}}));
+    client.call(START, tool()).unwrap();
+    assert_eq!(sent(&mut client), [(4, "2026-07-28".into())]);
+    // It holds until the server changes its mind.
+    client.hears(&refuses(4, &["2027-01-01"]));
+    assert_eq!(sent(&mut client), [(5, "2027-01-01".into())]);
+    client.hears(&json!({"id": 5, "error": {"code": -32602, "message": "no"}}));
+    client.call(START, tool()).unwrap();
+    assert_eq!(sent(&mut client), [(6, "2027-01-01".into())]);
+}
+
+#[test]
+fn edge_43_a_correction_that_is_refused_again_is_not_kept() {
+    let mut client = client_of_two();
+    client.call(START, tool()).unwrap();
+    client.sends();
+    client.hears(&refuses(1, &["2026-07-28"]));
+    client.sends();
+    client.hears(&refuses(2, &["2027-01-01"]));
+    assert!(client.ends().iter().any(|(_, how)| *how == "PEER_ERROR"), "one correction a call");
+    client.call(START, tool()).unwrap();
+    assert_eq!(sent(&mut client), [(3, "2027-01-01".into())]);
 }

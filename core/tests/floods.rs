@@ -88,7 +88,7 @@ fn a_full_outlet_hears_cancels() {
     });
     let (serving, _) = server.asked(call("1"));
     let text = format!("\"content\":\"{}\"", "x".repeat(2000));
-    let large = sansio_mcp::server::Members { members: text.as_bytes(), meta: None };
+    let large = sansio_mcp::server::WrittenBody { members: text.as_bytes(), meta: None };
     server.respond(serving, &large).unwrap().unwrap();
     for line in [call("2"), request("3", "server/discover", ""), "junk".to_string()] {
         server.says(line);

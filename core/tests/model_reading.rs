@@ -5,9 +5,9 @@ mod common;
 
 use common::{json, raw, read, refusal, same, written};
 use sansio_mcp::model::{
-    CacheScope, CallToolParams, CallToolResult, CancelledParams, ClientCapabilities, ContentBlock,
-    DiscoverResult, ErrorObject, InputRequiredResult, ListToolsResult, ProgressParams, RawMembers,
-    ResourceContents, ServerCapabilities, TextContent, Tool,
+    Annotations, CacheScope, CallToolParams, CallToolResult, CancelledParams, ClientCapabilities,
+    ContentBlock, DiscoverResult, ErrorObject, Icon, IconTheme, InputRequiredResult, ListToolsResult,
+    ProgressParams, RawMembers, ResourceContents, Role, ServerCapabilities, TextContent, Tool,
 };
 
 #[test]
@@ -191,9 +191,9 @@ fn times_to_live_are_read_kindly_and_written_properly() {
     assert_eq!(read::<ListToolsResult>(r#"{"tools":[],"ttlMs":18446744073709551615}"#).ttl_ms, u64::MAX);
     assert!(refusal::<ListToolsResult>(r#"{"tools":[],"ttlMs":"5"}"#).starts_with("ttlMs: "));
     let list: ListToolsResult = read(r#"{"tools":[]}"#);
-    assert_eq!((list.ttl_ms, list.cache_scope), (0, CacheScope::Private));
+    assert_eq!((list.ttl_ms, &list.cache_scope), (0, &CacheScope::Private));
     assert_eq!(json(&list), r#"{"resultType":"complete","tools":[],"ttlMs":0,"cacheScope":"private"}"#);
-    assert!(refusal::<ListToolsResult>(r#"{"tools":[],"cacheScope":"Public"}"#).starts_with("cacheScope: "));
+    assert!(refusal::<ListToolsResult>(r#"{"tools":[],"cacheScope":1}"#).starts_with("cacheScope: "));
 }
 
 #[test]
@@ -205,4 +205,26 @@ fn contents_of_a_resource_are_told_apart() {
     same::<ResourceContents>(r#"{"uri":"u","mimeType":"m","blob":"b","_meta":{ },"x":1.0}"#);
     let error = refusal::<ContentBlock>(r#"{"type":"resource","resource":{"uri":5,"text":"t"}}"#);
     assert!(error.starts_with("resource: uri: "), "{error}");
+}
+
+#[test]
+fn a_hint_that_nobody_knows_costs_nothing_but_itself() {
+    let odd = r#"{"audience":["user","System",""],"priority":1}"#;
+    same::<Annotations>(odd);
+    let audience = read::<Annotations>(odd).audience.unwrap();
+    assert_eq!(audience, [Role::User, Role::Other("System".into()), Role::Other("".into())]);
+
+    let icon = r#"{"src":"data:,","theme":"sepia \"1\""}"#;
+    same::<Icon>(icon);
+    assert_eq!(read::<Icon>(icon).theme.unwrap().as_str(), "sepia \"1\"");
+    assert_eq!(read::<Icon>(r#"{"src":"","theme":"dark"}"#).theme, Some(IconTheme::Dark));
+
+    let list = r#"{"resultType":"complete","tools":[],"ttlMs":1,"cacheScope":"tenant"}"#;
+    same::<ListToolsResult>(list);
+    assert_eq!(read::<ListToolsResult>(list).cache_scope, CacheScope::Other("tenant".into()));
+    assert_ne!(CacheScope::from("Public"), CacheScope::Public);
+    // What is not a string is still no hint.
+    for odd in [r#"{"audience":[1]}"#, r#"{"audience":"user"}"#] {
+        refusal::<Annotations>(odd);
+    }
 }

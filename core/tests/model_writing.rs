@@ -7,7 +7,7 @@ use common::{json, raw, read, refusal, same, written};
 use sansio_mcp::model::{
     Annotations, CacheScope, CallToolResult, CancelledParams, ContentBlock, Icon, InputRequiredResult,
     InputSchema, ListToolsResult, LoggingLevel, Members, OutputSchema, ProgressParams, ResourceLink, Role,
-    SchemaError, ServerCapabilities, TextContent, Tool, ToolAnnotations,
+    SchemaError, ServerBusy, ServerCapabilities, TextContent, Tool, ToolAnnotations,
 };
 
 #[test]
@@ -65,8 +65,8 @@ fn numbers_are_written_plainly() {
 fn closed_lists_of_names() {
     assert!(LoggingLevel::Debug < LoggingLevel::Emergency);
     assert_eq!(read::<LoggingLevel>(r#""warning""#), LoggingLevel::Warning);
-    assert!(refusal::<Role>(r#""User""#).contains("user assistant"));
-    assert!(refusal::<Icon>(r#"{"src":"s","theme":"blue"}"#).starts_with("theme: "));
+    assert!(refusal::<LoggingLevel>(r#""Warning""#).contains("warning error"));
+    assert!(refusal::<Icon>(r#"{"src":"s","theme":1}"#).starts_with("theme: "));
 }
 
 #[test]
@@ -134,6 +134,15 @@ fn written_and_serialised_are_the_same() {
     assert_eq!((written(|out| empty.write(out)), json(&empty)), ("{}".into(), "{}".into()));
     let id = CancelledParams::new("\"1\"").with_reason("r");
     assert_eq!(written(|out| id.write(out)), json(&id));
+}
+
+#[test]
+fn a_busy_server_says_when_to_come_back() {
+    for (waiting, after) in [(0, 100), (64, 164), (1000, 1100), (1_000_000, 1100)] {
+        let expected = format!(r#"{{"code":"SERVER_BUSY","retryAfterMs":{after}}}"#);
+        assert_eq!(json(&ServerBusy::behind(waiting)), expected);
+    }
+    assert_eq!(read::<ServerBusy>(r#"{"code":"SERVER_BUSY"}"#).retry_after_ms, None);
 }
 
 #[test]

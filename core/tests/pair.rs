@@ -11,7 +11,7 @@ use sansio_mcp::client::{CallSpec, Client, ClientConfig, ClientEvent, InputAnswe
 use sansio_mcp::code::wire;
 use sansio_mcp::id::{CallId, ServingId};
 use sansio_mcp::model::{ClientCapabilities, Implementation, RawJson, ServerCapabilities};
-use sansio_mcp::server::{ErrorReply, Members, Progress, Server, ServerConfig, ServerEvent, Status};
+use sansio_mcp::server::{ErrorReply, Progress, Server, ServerConfig, ServerEvent, Status, WrittenBody};
 use sansio_mcp::time::{Mono, Now};
 use sansio_mcp::wire::{Frame, Framer};
 
@@ -164,7 +164,7 @@ impl Pair {
             }),
             8 | 9 => serving.map(|serving| {
                 let members = br#""content":[{"type":"text","text":"\u00e9\n"}]"#;
-                let body = Members { members, meta: None };
+                let body = WrittenBody { members, meta: None };
                 format!("{:?}", self.server.respond(serving, &body))
             }),
             10 => serving.map(|serving| {
@@ -204,7 +204,7 @@ fn run(ops: &[u8], split: &Split) -> (Vec<String>, Vec<u8>) {
     }
     pair.upstream();
     for serving in pair.servings.clone() {
-        let body = Members { members: b"\"content\":[]", meta: None };
+        let body = WrittenBody { members: b"\"content\":[]", meta: None };
         drop(pair.server.respond(serving, &body));
     }
     pair.downstream();

@@ -6,108 +6,30 @@
 
 use std::collections::BTreeSet;
 
-use bytes::{Bytes, seeded};
+use frame::{Engine as _, Operation as _, Reference as _};
 use proptest::prelude::*;
-use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
+use proptest_state_machine::prop_state_machine;
 use server_model::{Command, Event, Model, Seen, Setup};
 use server_ops::Op;
 use server_system::System;
 
 #[path = "support/bytes.rs"]
 mod bytes;
+#[path = "support/frame.rs"]
+mod frame;
 #[path = "support/server_model.rs"]
 mod server_model;
 #[path = "support/server_ops.rs"]
 mod server_ops;
+#[path = "support/server_rules.rs"]
+mod server_rules;
 #[path = "support/server_system.rs"]
 mod server_system;
 
-impl ReferenceStateMachine for Model {
-    type State = Self;
-    type Transition = Op;
-
-    fn init_state() -> BoxedStrategy<Self> {
-        (prop::bool::weighted(0.3), 1..6usize)
-            .prop_map(|(single, in_flight)| Self::new(Setup { single, in_flight }))
-            .boxed()
-    }
-
-    fn transitions(_: &Self) -> BoxedStrategy<Op> {
-        any::<[u8; Op::BYTES]>().prop_map(|bytes| Op::from_bytes(&mut Bytes(&bytes)).unwrap()).boxed()
-    }
-
-    fn apply(mut state: Self, op: &Op) -> Self {
-        state.apply(*op);
-        state
-    }
-}
-
-struct Beside;
-
-impl StateMachineTest for Beside {
-    type SystemUnderTest = System;
-    type Reference = Model;
-
-    fn init_test(model: &Model) -> System {
-        System::new(model.setup)
-    }
-
-    fn apply(mut system: System, model: &Model, _: Op) -> System {
-        follow(&mut system, model);
-        system
-    }
-
-    fn check_invariants(system: &System, model: &Model) {
-        system.check(model);
-    }
-
-    fn teardown(system: System, model: Model) {
-        end(system, model);
-    }
-}
-
-fn follow(system: &mut System, model: &Model) {
-    let (command, expected) = &model.last;
-    assert_eq!(&system.run(model.told, command), expected, "{command:?}");
-}
-
-/// Answers what is running and takes what waits: nothing is left (7). Then the channel goes: nothing is possible any more (13).
-fn end(mut system: System, mut model: Model) {
-    let mut both = |system: &mut System, command: Command| {
-        let seen = model.run(&command);
-        assert_eq!(system.run(model.told, &command), seen, "{command:?}");
-        system.check(&model);
-        (seen, model.told_of)
-    };
-    // Every other run loses its channel in the middle of things.
-    if system.collected().is_multiple_of(2) {
-        both(&mut system, Command::StreamEnd);
-    }
-    let told_of = loop {
-        if let (Seen::Nothing, told_of) = both(&mut system, Command::Poll) {
-            break told_of;
-        }
-    };
-    for nth in 0..told_of {
-        let how = server_model::Answer::Result;
-        both(&mut system, Command::Respond { nth, how });
-    }
-    while both(&mut system, Command::Transmit).0 != Seen::Nothing {}
-    system.check_empty();
-    both(&mut system, Command::StreamEnd);
-    for command in [Command::Odd(0), Command::Oversized, Command::Timeout, Command::Close, Command::InputEnd]
-    {
-        both(&mut system, command);
-        system.check_empty();
-    }
-}
-
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
+type Beside = frame::Machine<System>;
 
 prop_state_machine! {
-    #![proptest_config(config(256))]
+    #![proptest_config(frame::config())]
 
     #[test]
     fn the_server_does_what_the_model_does(sequential 1..200 => Beside);
@@ -116,17 +38,8 @@ prop_state_machine! {
 /// One soak of a seed; what was seen goes into `seen`, and everything that was answered is returned.
 fn soak(single: bool, seed: u64, seen: &mut BTreeSet<String>) -> Vec<String> {
     let setup = Setup { single, in_flight: 1 + usize::try_from(seed % 5).unwrap() };
-    let steps = if single { 60 } else { 2000 };
-    let bytes = seeded(seed, steps * Op::BYTES);
-    let mut bytes = Bytes(&bytes);
-    let (mut model, mut system) = (Model::new(setup), System::new(setup));
-    let mut trace = Vec::new();
-    while let Some(op) = Op::from_bytes(&mut bytes) {
-        model.apply(op);
-        follow(&mut system, &model);
-        system.check(&model);
-        trace.push(format!("{:?}", model.last));
-        let what = match &model.last.1 {
+    frame::soak::<System>(setup, seed, if single { 60 } else { 2000 }, |model, _, what| {
+        let what = match what {
             Seen::Event(Event::Request(_)) => "request".into(),
             Seen::Event(Event::Stopped(_, why)) => (*why).to_string(),
             Seen::Event(Event::Violation(rule)) => format!("{rule:?}"),
@@ -136,15 +49,14 @@ fn soak(single: bool, seed: u64, seen: &mut BTreeSet<String>) -> Vec<String> {
             Seen::Sent { json, .. } => {
                 json.pointer("/error/code").map_or("sent".into(), |code| format!("sent {code}"))
             }
-            Seen::Nothing => continue,
+            Seen::Nothing => return true,
         };
-        seen.insert(format!("{}{what}", if setup.single { "single: " } else { "" }));
-        if model.is_finished() {
-            break;
+        seen.insert(format!("{}{what}", if single { "single: " } else { "" }));
+        if !single {
+            seen.extend(model.met.iter().map(ToString::to_string));
         }
-    }
-    end(system, model);
-    trace
+        !model.is_finished()
+    })
 }
 
 /// Long runs reach everything that can become of a request and every answer of the engine's own; and identical runs give
@@ -180,7 +92,15 @@ fn a_seeded_soak_sees_every_outcome() {
         "sent -32022",
         "sent -32603",
     ];
-    let channel = ["CANCELLED", "DuplicateId", "Replaced", "sent 1001"];
+    let channel = [
+        "CANCELLED",
+        "DuplicateId",
+        "Replaced",
+        "sent 1001",
+        "own answer withdrawn",
+        "duplicate of an own answer",
+        "own answer without room",
+    ];
     let single = ["single: SecondRequest"];
     let both = both.iter().flat_map(|what| [(*what).to_string(), format!("single: {what}")]);
     for what in both.chain(channel.iter().chain(&single).map(|what| (*what).to_string())) {
@@ -194,10 +114,9 @@ fn polls_decide_nothing(single: bool, ops: &[(Op, bool)]) {
     // The life of an exchange is short.
     let ops = &ops[..ops.len().min(if single { 6 } else { ops.len() })];
     let setup = Setup { single, in_flight: 1000 };
-    let (mut eager, mut lazy, mut model) = (System::new(setup), System::new(setup), Model::new(setup));
+    let (mut eager, mut lazy, mut model) = (System::of(setup), System::of(setup), Model::of(setup));
     for (op, whim) in ops {
-        model.apply(*op);
-        let command = model.last.0.clone();
+        let (command, _) = model.step(*op);
         if let Command::Progress { nth, .. } | Command::Respond { nth, .. } = command {
             while lazy.collected() <= nth {
                 lazy.poll();
@@ -229,15 +148,13 @@ fn polls_decide_nothing(single: bool, ops: &[(Op, bool)]) {
 }
 
 proptest! {
-    #![proptest_config(config(256))]
+    #![proptest_config(frame::config())]
 
     #[test]
     fn how_often_one_polls_decides_nothing(
         single in prop::bool::weighted(0.3),
-        ops in prop::collection::vec((any::<[u8; Op::BYTES]>(), prop::bool::weighted(0.15)), 1..120),
+        ops in Op::some(0.15, 120),
     ) {
-        let ops: Vec<(Op, bool)> =
-            ops.iter().map(|(op, whim)| (Op::from_bytes(&mut Bytes(op)).unwrap(), *whim)).collect();
         polls_decide_nothing(single, &ops);
     }
 }

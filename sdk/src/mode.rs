@@ -20,19 +20,23 @@ mod sealed {
     impl Sealed for super::Shared {}
 }
 
-/// [`Local`] or [`Shared`]: what the futures and objects of a server are made of.
+/// [`Local`] or [`Shared`]: what the futures and objects of a server are made of. Sealed, as are the objects: tools, layers
+/// and hooks are functions, given to a [`Builder`](crate::server::Builder).
 pub trait Mode: sealed::Sealed + Sized + 'static {
     /// A boxed future.
     type Future<T: 'static>: Future<Output = T> + Unpin + 'static;
-    /// A tool's handler.
+    // What a server keeps of the functions that it was given.
+    #[doc(hidden)]
     type Tool: ?Sized + RunTool<Self>;
-    /// A layer of middleware.
+    #[doc(hidden)]
     type Layer: ?Sized + Layer<Self>;
-    /// The hook that makes a request's own context.
+    #[doc(hidden)]
     type Hook: ?Sized + ContextHook<Self>;
-    /// A value of a request's own context.
+    /// A value of a request's own context that stays on its thread.
+    #[doc(hidden)]
     type Value: ?Sized;
     /// Hands work to an executor.
+    #[doc(hidden)]
     type Spawn: ?Sized + Fn(Self::Future<()>);
 
     #[doc(hidden)]

@@ -55,6 +55,7 @@ static ALLOCATOR: Counting = Counting;
 
 rows! {
     p4_progress_without_a_token_allocates_nothing: all;
+    p4_a_yield_without_a_token_allocates_nothing: all;
     p4_progress_without_a_token_formats_and_queues_nothing: [memory per_request];
     p4_the_counter_counts_progress_with_a_token: all;
     p7_a_flood_of_progress_to_an_unread_pipe_is_bounded: all;
@@ -88,6 +89,38 @@ async fn p4_progress_without_a_token_allocates_nothing(b: Bench) {
     let lines = wire.drain().await;
     assert_eq!(trace.all(), ["NotAsked false"]);
     assert_eq!(lines.len(), 1, "the answer alone");
+}
+
+async fn p4_a_yield_without_a_token_allocates_nothing(b: Bench) {
+    let trace = Trace::new();
+    let for_tool = trace.clone();
+    let server = Server::<Shared>::builder("t", "1")
+        .stream_tool("t", move |_: NoArguments, _| {
+            let trace = for_tool.clone();
+            generator(async move |y| {
+                // What is made once is there: lists of the thread's and the driver's.
+                for n in 0..500 {
+                    y.report(f64::from(n), None, None).await;
+                }
+                let before = ALLOCATIONS.get();
+                for n in 500..1500 {
+                    y.progress(f64::from(n) / 20.0, "rows").await;
+                    y.report(f64::from(n), Some(2000.0), Some("rows".into())).await;
+                }
+                trace.note((ALLOCATIONS.get() - before).to_string());
+                Ok::<_, Exit>("done")
+            })
+        })
+        .build()
+        .unwrap();
+    let mut wire = b.serve(server).wire();
+    wire.send(&tool(1, "t", &json!({}))).await;
+    assert_eq!(wire.drain().await.len(), 1, "the answer alone");
+    wire.send(&tool_with(2, "t", 2)).await;
+    wire.answer(2).await;
+    let allocations = trace.all();
+    assert_eq!(allocations[0], "0");
+    assert_ne!(allocations[1], "0", "the counter counts");
 }
 
 async fn p4_the_counter_counts_progress_with_a_token(b: Bench) {

@@ -11,8 +11,8 @@ use std::task::{Context as Cx, Poll, Wake, Waker};
 use sansio_mcp::wire::Framer;
 use sansio_mcp_memory::VirtualClock;
 use sansio_mcp_sdk::lines::Port;
-use sansio_mcp_sdk::server::{Context, Exit, Next, NoArguments, Server, ToolSpec, generator};
-use sansio_mcp_sdk::{Connection, Engine, Shared};
+use sansio_mcp_sdk::server::{Context, Exit, Next, NoArguments, Reply, Server, ToolSpec, generator};
+use sansio_mcp_sdk::{Connection, Engine, Local, Shared};
 use sansio_mcp_tests::{Bench, Gate, Trace, request, response, rows, tool};
 use serde_json::json;
 
@@ -20,6 +20,7 @@ rows! {
     a_turn_in_the_lane_wakes_whoever_waits_for_it_in_the_layers: all;
     a_step_wakes_whichever_future_yielded_it: all;
     clean_up_registered_too_late_is_dropped_and_nothing_is_kept: all;
+    what_a_layer_handed_to_another_task_ends_with_its_request: all;
     a_spawn_hook_that_panics_fails_that_call_alone: [memory per_request];
 }
 
@@ -127,6 +128,67 @@ async fn clean_up_registered_too_late_is_dropped_and_nothing_is_kept(b: Bench) {
     late.on_exit(async move { drop((held, flag)) });
     drop(late);
     assert_eq!(trace.all(), ["dropped"]);
+}
+
+/// Four ways to leave a handler behind: a lane that is waited for when the request is cancelled, one that is waited for
+/// when a layer answers, and both before anybody came to the lane.
+async fn what_a_layer_handed_to_another_task_ends_with_its_request(b: Bench) {
+    let (trace, hold, late) = (Trace::new(), Gate::new(), Gate::new());
+    let by_layer = (b.lab.clone(), trace.clone(), late.clone());
+    let (held, runs) = (hold.clone(), trace.clone());
+    let server = Server::local("t", "1")
+        .layer(move |cx: Context<(), Local>, next: Next<Local>| {
+            let (lab, trace, late) = by_layer.clone();
+            let how: String = cx.meta("example.com/how").unwrap_or_default();
+            async move {
+                if how.is_empty() {
+                    return next.run().await;
+                }
+                let waits = how.contains("late").then_some(late);
+                lab.spawn(async move {
+                    if let Some(late) = waits {
+                        late.passed().await;
+                    }
+                    next.run().await;
+                    trace.note("ended");
+                });
+                if how.contains("cancelled") {
+                    std::future::pending::<()>().await;
+                }
+                lab.sleep(std::time::Duration::from_nanos(1)).await;
+                Reply::error(-1, "answered without it")
+            }
+        })
+        .tool(ToolSpec::new("one").one_at_a_time(), move |_: NoArguments, _: Context<(), Local>| {
+            let (held, runs) = (held.clone(), runs.clone());
+            async move {
+                runs.note("runs");
+                held.passed().await;
+                Ok("done")
+            }
+        })
+        .build()
+        .unwrap();
+    let rig = b.serve(server);
+    let mut wire = rig.wire();
+    wire.send(&tool(0, "one", &json!({}))).await;
+    b.settle().await;
+    for (id, how) in ["answered", "answered late", "cancelled", "cancelled late"].iter().enumerate() {
+        let meta = json!({"example.com/how": how});
+        wire.send(&request(id + 1, "tools/call", json!({"name": "one", "arguments": {}}), &meta)).await;
+    }
+    b.settle().await;
+    assert_eq!(wire.drain().await.len(), 2);
+    wire.cancel(3).await;
+    wire.cancel(4).await;
+    b.settle().await;
+    assert_eq!(trace.count("ended"), 2, "of those that waited in the lane");
+    late.open();
+    b.settle().await;
+    assert_eq!(trace.count("ended"), 4, "and of those that came late");
+    hold.open();
+    assert_eq!(wire.drain().await.len(), 1);
+    assert_eq!((trace.count("runs"), rig.running_or(0)), (1, 0), "none of them has begun");
 }
 
 async fn a_spawn_hook_that_panics_fails_that_call_alone(b: Bench) {

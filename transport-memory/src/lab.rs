@@ -10,10 +10,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use sansio_mcp::limits::MAX_MESSAGE;
 use sansio_mcp::time::Mono;
+use sansio_mcp_sdk::Engine;
+use sansio_mcp_sdk::client::{Client, ClientSetup};
 use sansio_mcp_sdk::clock::Clock;
+use sansio_mcp_sdk::lines::pump;
 
 use crate::clock::VirtualClock;
+use crate::duplex::pair;
 use crate::task::{Output, Task};
 
 /// A single-threaded executor for tests: runs what is ready, first come first served, and where nothing is, lets the
@@ -106,6 +111,20 @@ impl Lab {
     /// Its clock.
     pub fn clock(&self) -> VirtualClock {
         self.inner.clock.clone()
+    }
+
+    /// A client of an engine, over a [`pair`] of pipes whose two ends this lab moves on; the engine's driver has to be
+    /// [spawned](Self::spawn) beside it. For configurations with one channel for all requests, as they are
+    /// unless they say otherwise.
+    pub fn connect(&self, engine: &Engine, config: impl Into<ClientSetup>) -> Client {
+        let clock: Arc<dyn Clock> = Arc::new(self.clock());
+        let (near, far) = pair();
+        let (reader, writer) = far.split();
+        self.spawn(pump(engine.connect(), reader, writer, Arc::clone(&clock), MAX_MESSAGE));
+        let (client, connection) = Client::connect(config, Arc::clone(&clock));
+        let (reader, writer) = near.split();
+        self.spawn(pump(connection, reader, writer, clock, MAX_MESSAGE));
+        client
     }
 
     /// Completes after `time` on its clock.

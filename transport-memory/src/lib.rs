@@ -13,16 +13,13 @@
 //! ```
 //! use std::{cell::Cell, rc::Rc, sync::Arc, time::Duration};
 //!
-//! use sansio_mcp_memory::{Lab, pair};
-//! use sansio_mcp_sdk::client::{Client, ClientConfig};
-//! use sansio_mcp_sdk::lines::pump;
+//! use sansio_mcp_memory::Lab;
+//! use sansio_mcp_sdk::client::ClientConfig;
 //! use sansio_mcp_sdk::model::{ClientCapabilities, Implementation};
-//! use sansio_mcp_sdk::protocol::limits::MAX_MESSAGE;
 //! use sansio_mcp_sdk::server::{Context, NoArguments, Server};
 //! use sansio_mcp_sdk::{Engine, Local};
 //!
 //! let lab = Lab::new();
-//! let clock = Arc::new(lab.clock());
 //! let cleaned = Rc::new(Cell::new(0));
 //! let by_tool = cleaned.clone();
 //! let server = Server::local("test", "1").tool("sleep", move |_: NoArguments, cx: Context<(), Local>| {
@@ -34,16 +31,10 @@
 //!     }
 //! });
 //!
-//! let (near, far) = pair();
-//! let (engine, driver) = Engine::new(server.build()?, clock.clone());
-//! let (reader, writer) = far.split();
+//! let (engine, driver) = Engine::new(server.build()?, Arc::new(lab.clock()));
 //! lab.spawn(driver);
-//! lab.spawn(pump(engine.connect(), reader, writer, clock.clone(), MAX_MESSAGE));
-//!
 //! let config = ClientConfig::builder(Implementation::new("test", "1"), ClientCapabilities::default()).build()?;
-//! let (client, connection) = Client::connect(config, clock.clone());
-//! let (reader, writer) = near.split();
-//! lab.spawn(pump(connection, reader, writer, clock, MAX_MESSAGE));
+//! let client = lab.connect(&engine, config);
 //!
 //! // Dropping a call cancels it; aborting a task drops its future.
 //! let call = lab.spawn(client.call_tool("sleep", &serde_json::json!({})).total_timeout(None));

@@ -3,7 +3,10 @@
 
 mod support;
 
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::time::Duration;
 
 use sansio_mcp::client::{CallSpec, Refused};
@@ -188,6 +191,51 @@ fn dropping_call_and_client_together_still_tells_the_server() {
         assert_eq!(cancelled["method"], "notifications/cancelled");
         assert_eq!(cancelled["params"], json!({"requestId": 1}));
         assert_eq!(peer.line().await, None, "then the connection ends");
+    });
+}
+
+#[test]
+fn a_canceller_gives_the_call_up_from_elsewhere() {
+    let lab = Lab::new();
+    let (client, mut peer) = start(&lab);
+    lab.run(async {
+        // Before it is made: nothing of it is sent.
+        let mut early = client.call_tool("early", &json!({}));
+        early.canceller().cancel("never mind");
+        assert_eq!(early.await.unwrap_err(), CallError::Cancelled);
+        // While it is awaited, from another thread.
+        let mut call = client.call_tool("a", &json!({}));
+        let canceller = call.canceller();
+        let task = lab.spawn(call);
+        assert_eq!(peer.request().await, 1);
+        let other = canceller.clone();
+        std::thread::spawn(move || other.cancel("a button")).join().unwrap();
+        assert_eq!(task.await.unwrap_err(), CallError::Cancelled);
+        let cancelled = peer.line().await.unwrap();
+        assert_eq!(cancelled["params"], json!({"requestId": 1, "reason": "a button"}));
+        canceller.cancel("again");
+        // One that has ended by itself: its slot belongs to another call now, which is none of its business.
+        let mut call = client.call_tool("b", &json!({}));
+        let canceller = call.canceller();
+        let task = lab.spawn(call);
+        assert_eq!(peer.request().await, 2);
+        peer.send(answer(2, "b")).await;
+        assert_eq!(task.await.unwrap().first_text(), Some("b"));
+        let next = lab.spawn(client.call_tool("c", &json!({})));
+        assert_eq!(peer.request().await, 3);
+        canceller.cancel("none of its business");
+        peer.send(answer(3, "c")).await;
+        assert_eq!(next.await.unwrap().first_text(), Some("c"));
+        // Asked for when the call was made already, and after it has ended.
+        let mut made = client.call_tool("d", &json!({}));
+        assert!(poll_fn(|cx| Poll::Ready(Pin::new(&mut made).poll(cx).is_pending())).await);
+        let (late, too_late) = (made.canceller(), made.canceller());
+        assert_eq!(peer.request().await, 4);
+        late.cancel("late");
+        assert_eq!(made.await.unwrap_err(), CallError::Cancelled);
+        too_late.cancel("too late");
+        assert_eq!(peer.line().await.unwrap()["params"]["reason"], "late");
+        assert!(peer.ready_line().await.is_none());
     });
 }
 

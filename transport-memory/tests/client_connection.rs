@@ -34,8 +34,13 @@ fn a_lost_connection_fails_every_call_at_once_with_the_cause() {
             assert!(lost.to_string().contains("the server closed the connection"), "{lost}");
         }
         assert!(client.is_closed());
-        assert_eq!(client.call_tool("a", &json!({})).await.unwrap_err(), CallError::Closed);
+        // Whoever comes later hears the same, also once the application has closed what is lost already.
+        let cause = CallError::Lost("the server closed the connection".into());
+        assert_eq!(client.call_tool("a", &json!({})).await.unwrap_err(), cause);
+        client.close();
+        assert_eq!(client.discover().await.unwrap_err(), cause);
         pump.await;
+        assert_eq!(client.discover().await.unwrap_err(), cause, "the transport's end is not a new cause");
     });
     assert_eq!(lab.clock().elapsed(), Duration::ZERO);
 }

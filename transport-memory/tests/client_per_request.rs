@@ -11,13 +11,17 @@ use std::time::Duration;
 
 use sansio_mcp::client::{Abandon, Routing};
 use sansio_mcp_memory::{Lab, StreamAcceptor, Task, drive, per_request};
-use sansio_mcp_sdk::client::{Client, ToolCall};
+use sansio_mcp_sdk::client::{Changed, Client, ClientSetup, InputFailure, ListenEvent, ListenSpec, ToolCall};
 use serde_json::json;
-use support::{Peer, answer, config, progress, settle};
+use support::{Peer, answer, ask, builder, config, notification, progress, result, settle};
 
 fn start(lab: &Lab, abandon: Abandon) -> (Client, StreamAcceptor, Task<()>) {
+    start_setup(lab, config(Routing::PerRequest, abandon))
+}
+
+fn start_setup(lab: &Lab, setup: impl Into<ClientSetup>) -> (Client, StreamAcceptor, Task<()>) {
     let clock = Arc::new(lab.clock());
-    let (client, connection) = Client::connect(config(Routing::PerRequest, abandon), clock.clone());
+    let (client, connection) = Client::connect(setup, clock.clone());
     let (opener, acceptor) = per_request(1000);
     let task = lab.spawn(drive(connection, opener, clock, 100_000));
     (client, acceptor, task)
@@ -141,4 +145,81 @@ fn deadlines_hold_on_streams_too() {
         peer.io.writer.closed().await;
     });
     assert_eq!(lab.clock().elapsed(), 3 * second);
+}
+
+#[test]
+fn a_retry_with_answers_has_a_stream_of_its_own_and_a_failure_opens_none() {
+    let lab = Lab::new();
+    let setup = builder()
+        .binding(Routing::PerRequest, Abandon::CloseStream)
+        .on_form(async |form| {
+            if &*form.key == "bad" {
+                return Err(InputFailure::new("no"));
+            }
+            form.accept(&json!({}))
+        })
+        .build()
+        .unwrap();
+    let (client, mut acceptor, _driver) = start_setup(&lab, setup);
+    let question = json!({"method": "elicitation/create", "params":
+        {"message": "m", "requestedSchema": {"type": "object", "properties": {}}}});
+    lab.run(async {
+        let mut call = client.call_tool("a", &json!({}));
+        begin(&mut call).await;
+        let mut one = Peer::new(acceptor.accept().await.unwrap());
+        let id = one.request().await;
+        one.send(ask(id, &json!({"k": question}), None)).await;
+        settle().await;
+        begin(&mut call).await;
+        let mut two = Peer::new(acceptor.accept().await.unwrap());
+        let retry = two.line().await.unwrap();
+        assert_eq!(retry["params"]["inputResponses"], json!({"k": {"action": "accept", "content": {}}}));
+        two.send(ask(2, &json!({"bad": question}), None)).await;
+        assert_eq!(call.await.unwrap_err().code(), "INPUT_FAILED");
+        settle().await;
+        assert!(poll_fn(|cx| Poll::Ready(acceptor.poll_accept(cx).is_pending())).await);
+    });
+}
+
+#[test]
+fn a_subscription_has_a_stream_of_its_own_that_outlives_those_of_calls() {
+    let lab = Lab::new();
+    let (client, mut acceptor, _driver) = start(&lab, Abandon::CloseStream);
+    let told = |method: &str, id: i64| {
+        let meta = json!({"io.modelcontextprotocol/subscriptionId": id});
+        notification(method, &json!({"_meta": meta, "notifications": {"toolsListChanged": true}}))
+    };
+    lab.run(async {
+        let mut one = client.listen(ListenSpec::new().tools());
+        let mut two = client.listen(ListenSpec::new().tools());
+        for subscription in [&mut one, &mut two] {
+            let mut opening = std::pin::pin!(subscription.next());
+            assert!(poll_fn(|cx| Poll::Ready(opening.as_mut().poll(cx).is_pending())).await);
+        }
+        let mut first = Peer::new(acceptor.accept().await.unwrap());
+        let mut second = Peer::new(acceptor.accept().await.unwrap());
+        assert_eq!((first.request().await, second.request().await), (1, 2));
+        second.send(told("subscriptions/acknowledged", 2)).await;
+        first.send(told("subscriptions/acknowledged", 1) + &told("tools/list_changed", 2)).await;
+        one.acknowledged().await.unwrap();
+        two.acknowledged().await.unwrap();
+        second.send(told("tools/list_changed", 2)).await;
+        assert_eq!(two.next().await, Some(ListenEvent::Changed(Changed::Tools)));
+        // Losing one is losing that one.
+        drop(first);
+        let Some(ListenEvent::Ended(end)) = one.next().await else { panic!() };
+        assert_eq!(end.code(), "LOST");
+        second.send(result(2, &json!({"resultType": "complete"}))).await;
+        let Some(ListenEvent::Ended(end)) = two.next().await else { panic!() };
+        assert_eq!(end.code(), "GRACEFUL");
+        let mut three = client.listen(ListenSpec::new().tools());
+        {
+            let mut opening = std::pin::pin!(three.next());
+            assert!(poll_fn(|cx| Poll::Ready(opening.as_mut().poll(cx).is_pending())).await);
+        }
+        let mut third = acceptor.accept().await.unwrap();
+        settle().await;
+        drop(three);
+        third.writer.closed().await;
+    });
 }

@@ -95,6 +95,39 @@ fn nobody_is_busy_while_no_handler_is_slow() {
     });
 }
 
+/// More is unsent than may be, so nothing is taken from it; that it has gone is noticed all the same.
+#[test]
+fn the_end_of_a_client_that_never_reads_ends_its_channel() {
+    let lab = Lab::new();
+    let mut limits = ServerLimits::default();
+    limits.congested_bytes = 1024;
+    limits.outgoing_bytes = 2048;
+    let server = Server::<Local>::builder("slow", "1").limits(limits).build().unwrap();
+    let clock = Arc::new(lab.clock());
+    let (engine, driver) = Engine::new(server, clock.clone());
+    lab.spawn(driver);
+    let (mut ours, theirs) = duplex(4096);
+    let (reader, writer) = theirs.split();
+    let pump = lab.spawn(pump(engine.connect(), reader, writer, clock, 1 << 20));
+    lab.run(async {
+        let request = |id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"no/such\"}}\n");
+        let requests: String = (0..1000).map(request).collect();
+        let mut written = 0;
+        while written < requests.len() {
+            let wrote =
+                poll_fn(|cx| Pin::new(&mut ours.writer).poll_write(cx, &requests.as_bytes()[written..]));
+            written += wrote.await.unwrap();
+        }
+        lab.sleep(Duration::from_mins(1)).await;
+        assert!(!pump.is_done(), "a slow reader is waited for");
+        poll_fn(|cx| Pin::new(&mut ours.writer).poll_close(cx)).await.unwrap();
+        let began = lab.clock().elapsed();
+        pump.await;
+        assert_eq!(lab.clock().elapsed(), began + Duration::from_millis(1500));
+        assert_eq!(engine.facts().channels, 0);
+    });
+}
+
 /// The waker of a transport whose writer is stuck is still needed after it was used once.
 #[test]
 fn a_server_that_shuts_down_does_not_wait_for_a_reader_that_does_not_read() {

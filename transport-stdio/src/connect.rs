@@ -3,21 +3,20 @@
 use std::sync::Arc;
 
 use futures_io::{AsyncRead, AsyncWrite};
-use sansio_mcp_sdk::client::{Client, ClientConnection};
+use sansio_mcp_sdk::client::{Client, ClientConnection, ClientSetup};
 use sansio_mcp_sdk::clock::Clock;
 use sansio_mcp_sdk::lines::{Pump, pump};
-use sansio_mcp_sdk::protocol::client::ClientConfig;
 
 use crate::LINE_LIMIT;
 
 /// A client on a pair of byte streams, and the future that moves its bytes: poll or spawn it. Dropping that
 /// future ends the connection; every call that is open then fails as lost.
 pub fn connect_on<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
-    config: impl Into<Arc<ClientConfig>>,
+    setup: impl Into<ClientSetup>,
     reader: R,
     writer: W,
     clock: Arc<dyn Clock>,
 ) -> (Client, Pump<ClientConnection, R, W>) {
-    let (client, connection) = Client::connect(config, Arc::clone(&clock));
+    let (client, connection) = Client::connect(setup, Arc::clone(&clock));
     (client, pump(connection, reader, writer, clock, LINE_LIMIT))
 }

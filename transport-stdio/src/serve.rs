@@ -24,7 +24,8 @@ const PART: usize = 8 * 1024;
 const MAX_TURNS: usize = 8;
 
 /// Serves one pair of byte streams until the input has ended and everything accepted is over, handlers and
-/// bytes in one future.
+/// bytes in one future. What is not over 1.5 s after the end of input is cancelled, and waited for no longer than
+/// the server's closing bound (3 s unless set).
 pub async fn serve_on<M: Mode>(
     server: Server<M>,
     reader: impl AsyncRead + Unpin,

@@ -1,4 +1,4 @@
-//! Client, server and admission in a program without std: its own panic handler and allocator. If anything below pulls in
+//! Client, server, admission and sealed state in a program without std: its own panic handler and allocator. If anything below pulls in
 //! std there are two panic handlers, and this does not build.
 //!
 //! ```text
@@ -17,9 +17,28 @@ use core::ptr::null_mut;
 
 use sansio_mcp::admission::{Admission, AdmissionLimits, ChannelKey};
 use sansio_mcp::client::{CallSpec, Client, ClientConfig, StreamId};
+use sansio_mcp::limits::STATE_LIFE;
 use sansio_mcp::model::{ClientCapabilities, Implementation, RawMembers, ServerCapabilities};
-use sansio_mcp::server::{Members, Server, ServerConfig, ServerEvent};
+use sansio_mcp::server::continuation::{
+    Bound, Continuation, KeyRing, NoEntropy, Questions, SealKey, open_state, seal_state,
+};
+use sansio_mcp::server::{Server, ServerConfig, ServerEvent, WrittenBody};
 use sansio_mcp::time::Now;
+
+/// A round of state, sealed and opened; its number, or zero where something is missing.
+#[unsafe(no_mangle)]
+pub extern "C" fn sansio_mcp_proof_of_state() -> usize {
+    round().unwrap_or(0)
+}
+
+fn round() -> Option<usize> {
+    let none = |_: &mut [u8]| Err(NoEntropy);
+    let ring = KeyRing::new(SealKey::random(&none).ok()?, none);
+    let bound = Bound::new("tools/call", "{}", b"");
+    let asked = Continuation::first().next_round(Questions::new(), None).ok()?;
+    let state = seal_state(&ring, &bound, &asked, Now::default(), STATE_LIFE).ok()?;
+    open_state(&ring, &state, &bound, Now::default()).ok().map(|opened| opened.round().into())
+}
 
 /// One call from end to end; the bytes of its answer, or zero where something is missing.
 #[unsafe(no_mangle)]
@@ -43,7 +62,7 @@ fn walk() -> Option<usize> {
     let Some(ServerEvent::Request { serving, .. }) = server.poll_event() else { return None };
     let entered = admission.enter(ChannelKey(0)).ok()?;
     admission.pass(entered.ticket, None).ok()?;
-    server.respond(serving, &Members { members: b"", meta: None }).ok()?.ok()?;
+    server.respond(serving, &WrittenBody { members: b"", meta: None }).ok()?.ok()?;
     admission.finish(entered.ticket).ok()?;
     line.clear();
     server.poll_transmit(&mut line)?;

@@ -3,15 +3,24 @@
 use core::fmt;
 
 use super::State;
+use crate::slab::Key;
 
 /// One entry of a request into its handler. Never reused by the [`Admission`](super::Admission) that gave it out; means nothing to another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TicketId {
-    pub(super) index: u32,
-    pub(super) generation: u32,
+    index: u32,
+    generation: u32,
 }
 
 impl TicketId {
+    pub(super) const fn of((index, generation): Key) -> Self {
+        Self { index, generation }
+    }
+
+    pub(super) const fn key(self) -> Key {
+        (self.index, self.generation)
+    }
+
     /// A small number, unique among the tickets that live at the same time: a place in a table of the caller's.
     pub fn index(self) -> usize {
         self.index as usize
@@ -26,6 +35,7 @@ impl fmt::Debug for TicketId {
 
 /// A ticket was given out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Entered {
     /// The ticket.
     pub ticket: TicketId,
@@ -70,10 +80,10 @@ pub enum Grant {
 #[error("every slot is taken and the queue is full")]
 pub struct Busy;
 
-/// A command that does not fit. Nothing changed.
+/// A command that does not fit the state of its ticket. Nothing changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Misuse {
+pub enum TicketMisuse {
     /// The ticket is over, or was never given out.
     #[error("{0:?} is over or was never given out")]
     Unknown(TicketId),

@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeMap;
 
-use super::queue::List;
+use super::list::List;
 
 /// The caller's own key of a channel: whatever carries messages for one peer. Never what a peer chose.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

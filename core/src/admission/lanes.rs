@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 
-use super::queue::Slab;
+use crate::slab::{Key, Slab};
 
 /// What a lane is known by: a tool, or a tool and what it computed from its arguments (an invoice, a tenant).
 ///
@@ -39,7 +39,7 @@ struct Lane {
     /// All waiters, those on held channels too.
     waiters: usize,
     /// Waiters on channels that are not held, by arrival at any lane.
-    ready: BTreeMap<u64, u32>,
+    ready: BTreeMap<u64, Key>,
     /// Under which arrival a waiter of this lane stands among the candidates for a slot.
     candidate: Option<u64>,
 }
@@ -47,7 +47,7 @@ struct Lane {
 /// Lanes that are taken or waited for; others do not exist.
 #[derive(Debug)]
 pub(super) struct Lanes {
-    by_key: BTreeMap<LaneKey, u32>,
+    by_key: BTreeMap<LaneKey, Key>,
     lanes: Slab<Lane>,
 }
 
@@ -63,30 +63,30 @@ impl Lanes {
     /// Whether a newcomer may take the lane: nobody has it, and nobody waits for it whom the newcomer would overtake. Waiters
     /// on held channels are passed over, but not by a newcomer on a held channel.
     pub(super) fn is_open(&self, key: &LaneKey, newcomer_ready: bool) -> bool {
-        let lane = self.by_key.get(key).and_then(|index| self.lanes.get(*index));
+        let lane = self.by_key.get(key).and_then(|at| self.lanes.get(*at));
         lane.is_none_or(|lane| !lane.taken && newcomer_ready && lane.ready.is_empty())
     }
 
     /// The lane of this key, which must then be taken or joined.
-    pub(super) fn intern(&mut self, key: LaneKey) -> Option<u32> {
-        if let Some(index) = self.by_key.get(&key) {
-            return Some(*index);
+    pub(super) fn intern(&mut self, key: LaneKey) -> Option<Key> {
+        if let Some(at) = self.by_key.get(&key) {
+            return Some(*at);
         }
         let lane =
             Lane { key: key.clone(), taken: false, waiters: 0, ready: BTreeMap::new(), candidate: None };
-        let (index, _) = self.lanes.insert(lane)?;
-        self.by_key.insert(key, index);
-        Some(index)
+        let at = self.lanes.insert(lane)?;
+        self.by_key.insert(key, at);
+        Some(at)
     }
 
-    pub(super) fn set_taken(&mut self, lane: u32, taken: bool) {
+    pub(super) fn set_taken(&mut self, lane: Key, taken: bool) {
         if let Some(lane) = self.lanes.get_mut(lane) {
             lane.taken = taken;
         }
     }
 
     /// A ticket joins as the last waiter. On a held channel it keeps its place but is not ready.
-    pub(super) fn join(&mut self, lane: u32, arrival: u64, ticket: u32, ready: bool) {
+    pub(super) fn join(&mut self, lane: Key, arrival: u64, ticket: Key, ready: bool) {
         if let Some(lane) = self.lanes.get_mut(lane) {
             lane.waiters += 1;
             if ready {
@@ -95,7 +95,7 @@ impl Lanes {
         }
     }
 
-    pub(super) fn leave(&mut self, lane: u32, arrival: u64) {
+    pub(super) fn leave(&mut self, lane: Key, arrival: u64) {
         if let Some(lane) = self.lanes.get_mut(lane) {
             lane.waiters = lane.waiters.saturating_sub(1);
             lane.ready.remove(&arrival);
@@ -103,7 +103,7 @@ impl Lanes {
     }
 
     /// The channel of a waiter was held or released.
-    pub(super) fn set_ready(&mut self, lane: u32, arrival: u64, ticket: u32, ready: bool) {
+    pub(super) fn set_ready(&mut self, lane: Key, arrival: u64, ticket: Key, ready: bool) {
         if let Some(lane) = self.lanes.get_mut(lane) {
             if ready {
                 lane.ready.insert(arrival, ticket);
@@ -114,21 +114,21 @@ impl Lanes {
     }
 
     /// Who takes the lane next, if it is free.
-    pub(super) fn next(&self, lane: u32) -> Option<u32> {
+    pub(super) fn next(&self, lane: Key) -> Option<Key> {
         let lane = self.lanes.get(lane)?;
         if lane.taken { None } else { lane.ready.first_key_value().map(|(_, ticket)| *ticket) }
     }
 
     /// Notes the candidate of this lane and returns the one before.
-    pub(super) fn replace_candidate(&mut self, lane: u32, candidate: Option<u64>) -> Option<u64> {
+    pub(super) fn replace_candidate(&mut self, lane: Key, candidate: Option<u64>) -> Option<u64> {
         let lane = self.lanes.get_mut(lane)?;
         core::mem::replace(&mut lane.candidate, candidate)
     }
 
     /// Forgets a lane that nobody has or waits for.
-    pub(super) fn tidy(&mut self, index: u32) {
-        if self.lanes.get(index).is_some_and(|lane| !lane.taken && lane.waiters == 0)
-            && let Some(lane) = self.lanes.remove(index)
+    pub(super) fn tidy(&mut self, at: Key) {
+        if self.lanes.get(at).is_some_and(|lane| !lane.taken && lane.waiters == 0)
+            && let Some(lane) = self.lanes.remove(at)
         {
             self.by_key.remove(&lane.key);
         }

@@ -1,5 +1,7 @@
 //! What admission may use, and where these numbers come from.
 
+use crate::config::ConfigError;
+
 /// Default for [`AdmissionLimits::slots`]. Handlers mostly wait for something else, so this is well above the
 /// number of processors, and still low enough that a database or service behind them keeps up.
 pub const DEFAULT_SLOTS: usize = 64;
@@ -10,6 +12,7 @@ pub const DEFAULT_QUEUE: usize = 1024;
 
 /// How much is let in at once, and how much may wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct AdmissionLimits {
     /// Tickets, at the gate or running, at one time. Cancelled work counts until it is really over. At least one.
     /// When all are in use, newcomers wait.
@@ -21,8 +24,16 @@ pub struct AdmissionLimits {
 }
 
 impl AdmissionLimits {
+    /// So many slots, and so many that may wait.
+    pub const fn new(slots: usize, queue: usize) -> Self {
+        Self { slots, queue }
+    }
+
     pub(super) fn check(self) -> Result<Self, ConfigError> {
-        if self.slots == 0 { Err(ConfigError::ZeroSlots) } else { Ok(self) }
+        if self.slots == 0 {
+            return Err(ConfigError::new("slots", "is zero: nothing could ever run"));
+        }
+        Ok(self)
     }
 }
 
@@ -30,13 +41,4 @@ impl Default for AdmissionLimits {
     fn default() -> Self {
         Self { slots: DEFAULT_SLOTS, queue: DEFAULT_QUEUE }
     }
-}
-
-/// Limits that cannot work.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// [`AdmissionLimits::slots`] is zero: nothing could ever run.
-    #[error("`slots` must be at least 1, or nothing could ever run")]
-    ZeroSlots,
 }

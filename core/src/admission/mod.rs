@@ -8,6 +8,7 @@ macro_rules! listed {
     ($(#[$doc:meta])* pub enum $name:ident { $($(#[$variant_doc:meta])* $variant:ident,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[non_exhaustive]
         pub enum $name { $($(#[$variant_doc])* $variant,)* }
 
         impl $name {
@@ -22,22 +23,25 @@ mod books;
 mod channels;
 mod lanes;
 mod limits;
-mod queue;
+mod list;
 #[cfg(test)]
 mod tests;
 pub mod ticket;
 
 use alloc::collections::BTreeMap;
 
-pub use answers::{Busy, Cancelled, Entered, Grant, Misuse, Passed, TicketId};
+pub use answers::{Busy, Cancelled, Entered, Grant, Passed, TicketId, TicketMisuse};
 pub use channels::ChannelKey;
 use channels::Channels;
 pub use lanes::LaneKey;
 use lanes::Lanes;
-pub use limits::{AdmissionLimits, ConfigError, DEFAULT_QUEUE, DEFAULT_SLOTS};
-use queue::{Linked, Links, List, Slab};
+pub use limits::{AdmissionLimits, DEFAULT_QUEUE, DEFAULT_SLOTS};
+use list::{Linked, Links, List};
 pub use ticket::State;
 use ticket::{Effect, Input, Step, step};
+
+use crate::config::ConfigError;
+use crate::slab::{Key, Slab};
 
 /// Slots, the queue for them, and lanes.
 ///
@@ -74,7 +78,7 @@ use ticket::{Effect, Input, Step, step};
 /// ```
 /// use sansio_mcp::admission::{Admission, AdmissionLimits, Cancelled, ChannelKey, Grant, LaneKey, Passed};
 ///
-/// let mut admission = Admission::new(AdmissionLimits { slots: 1, queue: 8 })?;
+/// let mut admission = Admission::new(AdmissionLimits::new(1, 8))?;
 /// let channel = ChannelKey(0);
 ///
 /// let first = admission.enter(channel)?;
@@ -99,7 +103,7 @@ pub struct Admission {
     channels: Channels,
     lanes: Lanes,
     /// Who can use a free slot: the first of each queue and of each free lane, by arrival. Empty while a slot is free.
-    candidates: BTreeMap<u64, u32>,
+    candidates: BTreeMap<u64, Key>,
     /// Grants to be collected, in the order in which they were decided.
     due: List,
     slots_in_use: usize,
@@ -115,7 +119,7 @@ struct Ticket {
     /// Has asked the queue for room, or need not.
     has_room: bool,
     channel: ChannelKey,
-    lane: Option<u32>,
+    lane: Option<Key>,
     arrival: u64,
     lane_arrival: u64,
     links: Links,
@@ -132,7 +136,7 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// If the limits cannot work; the error names the field.
+    /// The limits cannot work; the error names the field.
     pub fn new(limits: AdmissionLimits) -> Result<Self, ConfigError> {
         Ok(Self {
             limits: limits.check()?,
@@ -177,28 +181,28 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// [`Misuse`] unless it is [`AtGate`](State::AtGate).
-    pub fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Result<Passed, Misuse> {
-        let index = self.find(ticket)?;
-        let ready = self.tickets.get(index).is_some_and(|entry| !self.channels.is_held(entry.channel));
+    /// [`TicketMisuse`] unless it is [`AtGate`](State::AtGate).
+    pub fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Result<Passed, TicketMisuse> {
+        let at = self.find(ticket)?;
+        let ready = self.tickets.get(at).is_some_and(|entry| !self.channels.is_held(entry.channel));
         let open = lane.as_ref().is_none_or(|key| self.lanes.is_open(key, ready));
-        let may_wait = self.waiting < self.limits.queue || self.has_room(index);
+        let may_wait = self.waiting < self.limits.queue || self.has_room(at);
         let input = match (open, may_wait) {
             (true, _) => Input::LaneOpen,
             (false, true) => Input::LaneTaken,
             (false, false) => Input::LaneFull,
         };
-        let mut step = self.command(ticket, index, input)?;
+        let mut step = self.command(ticket, at, input)?;
         if step.next != State::Done
             && let Some(key) = lane
         {
-            match (self.lanes.intern(key), self.tickets.get_mut(index)) {
+            match (self.lanes.intern(key), self.tickets.get_mut(at)) {
                 (Some(lane), Some(entry)) => entry.lane = Some(lane),
                 // 2^32 lanes: none can be made for it, so it must not run.
-                _ => step = self.command(ticket, index, Input::LaneFull)?,
+                _ => step = self.command(ticket, at, Input::LaneFull)?,
             }
         }
-        self.advance(index, step);
+        self.advance(at, step);
         Ok(match step.next {
             State::Running => Passed::Start,
             State::InLane => Passed::Waits,
@@ -210,23 +214,23 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// [`Misuse`] unless it is [`AtGate`](State::AtGate).
-    pub fn refuse(&mut self, ticket: TicketId) -> Result<(), Misuse> {
-        let index = self.find(ticket)?;
-        let step = self.command(ticket, index, Input::Refused)?;
-        self.advance(index, step);
+    /// [`TicketMisuse`] unless it is [`AtGate`](State::AtGate).
+    pub fn refuse(&mut self, ticket: TicketId) -> Result<(), TicketMisuse> {
+        let at = self.find(ticket)?;
+        let step = self.command(ticket, at, Input::Refused)?;
+        self.advance(at, step);
         Ok(())
     }
 
     /// Its request was cancelled, or its channel has gone. Fits any time.
     pub fn cancel(&mut self, ticket: TicketId) -> Cancelled {
-        let Ok(index) = self.find(ticket) else {
+        let Ok(at) = self.find(ticket) else {
             return Cancelled::Nothing;
         };
-        let Ok(step) = self.command(ticket, index, Input::Cancel) else {
+        let Ok(step) = self.command(ticket, at, Input::Cancel) else {
             return Cancelled::Nothing;
         };
-        self.advance(index, step);
+        self.advance(at, step);
         if step.effects.contains(&Effect::NeverStarted) {
             Cancelled::NeverStarted
         } else if step.effects.contains(&Effect::Stop) {
@@ -240,11 +244,11 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// [`Misuse`] unless it is [`Running`](State::Running) or [`Draining`](State::Draining).
-    pub fn finish(&mut self, ticket: TicketId) -> Result<(), Misuse> {
-        let index = self.find(ticket)?;
-        let step = self.command(ticket, index, Input::Over)?;
-        self.advance(index, step);
+    /// [`TicketMisuse`] unless it is [`Running`](State::Running) or [`Draining`](State::Draining).
+    pub fn finish(&mut self, ticket: TicketId) -> Result<(), TicketMisuse> {
+        let at = self.find(ticket)?;
+        let step = self.command(ticket, at, Input::Over)?;
+        self.advance(at, step);
         Ok(())
     }
 
@@ -269,10 +273,10 @@ impl Admission {
 
     /// Takes the next grant, in the order in which they were decided.
     pub fn poll_grant(&mut self) -> Option<Grant> {
-        let index = self.due.head()?;
-        let ticket = TicketId { index, generation: self.tickets.generation(index)? };
-        let step = step(self.tickets.get(index)?.state, Input::Collected);
-        self.advance(index, step);
+        let at = self.due.head()?;
+        let ticket = TicketId::of(at);
+        let step = step(self.tickets.get(at)?.state, Input::Collected);
+        self.advance(at, step);
         Some(if step.next == State::Running { Grant::Start(ticket) } else { Grant::OpenGate(ticket) })
     }
 
@@ -280,8 +284,8 @@ impl Admission {
 
     /// Where a ticket is; `None` once it is over.
     pub fn state(&self, ticket: TicketId) -> Option<State> {
-        let index = self.find(ticket).ok()?;
-        self.tickets.get(index).map(|ticket| ticket.state)
+        let at = self.find(ticket).ok()?;
+        self.tickets.get(at).map(|ticket| ticket.state)
     }
 
     /// The limits it was built with.
@@ -334,25 +338,23 @@ impl Admission {
         self.tickets() == 0
     }
 
-    fn find(&self, ticket: TicketId) -> Result<u32, Misuse> {
-        // The generation moves on when a ticket is over, so a stale one can only meet a later or an empty entry.
-        if self.tickets.generation(ticket.index) == Some(ticket.generation)
-            && self.tickets.get(ticket.index).is_some()
-        {
-            Ok(ticket.index)
-        } else {
-            Err(Misuse::Unknown(ticket))
-        }
+    fn find(&self, ticket: TicketId) -> Result<Key, TicketMisuse> {
+        let at = ticket.key();
+        if self.tickets.get(at).is_some() { Ok(at) } else { Err(TicketMisuse::Unknown(ticket)) }
     }
 
-    fn has_room(&self, index: u32) -> bool {
-        self.tickets.get(index).is_some_and(|ticket| ticket.has_room)
+    fn has_room(&self, at: Key) -> bool {
+        self.tickets.get(at).is_some_and(|ticket| ticket.has_room)
     }
 
-    fn command(&self, ticket: TicketId, index: u32, input: Input) -> Result<Step, Misuse> {
-        let state = self.tickets.get(index).map(|entry| entry.state).ok_or(Misuse::Unknown(ticket))?;
+    fn command(&self, ticket: TicketId, at: Key, input: Input) -> Result<Step, TicketMisuse> {
+        let state = self.tickets.get(at).map(|entry| entry.state).ok_or(TicketMisuse::Unknown(ticket))?;
         let step = step(state, input);
-        if step.effects.contains(&Effect::Misuse) { Err(Misuse::WrongState(ticket, state)) } else { Ok(step) }
+        if step.effects.contains(&Effect::Misuse) {
+            Err(TicketMisuse::WrongState(ticket, state))
+        } else {
+            Ok(step)
+        }
     }
 
     fn admit(&mut self, channel: ChannelKey, again: bool) -> Result<Entered, Busy> {
@@ -376,9 +378,9 @@ impl Admission {
             lane_arrival: 0,
             links: Links::default(),
         };
-        let (index, generation) = self.tickets.insert(ticket).ok_or(Busy)?;
+        let at = self.tickets.insert(ticket).ok_or(Busy)?;
         self.arrivals += 1;
-        self.advance(index, step);
-        Ok(Entered { ticket: TicketId { index, generation }, at_gate: step.next == State::AtGate })
+        self.advance(at, step);
+        Ok(Entered { ticket: TicketId::of(at), at_gate: step.next == State::AtGate })
     }
 }

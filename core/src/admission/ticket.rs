@@ -152,6 +152,7 @@ listed! {
 
 /// The result of one input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Step {
     /// The state after it.
     pub next: State,

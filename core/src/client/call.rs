@@ -56,6 +56,7 @@ use crate::limits::MAX_ROUNDS;
 
 /// How often a call has asked for input, and whether its one correction is used up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct Count {
     /// 0 to [`MAX_ROUNDS`].
     pub round: u8,
@@ -65,6 +66,7 @@ pub struct Count {
 
 /// Where a call stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum State {
     /// An attempt waits to be written.
     Queued(Count),
@@ -82,6 +84,7 @@ pub enum State {
 
 /// What can happen to a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Input {
     /// The transport took the attempt's bytes.
     Taken,
@@ -117,6 +120,7 @@ pub enum Input {
 
 /// What has to be done about it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Effect {
     /// Nothing.
     None,

@@ -1,5 +1,6 @@
 //! The container around the table: ids, streams, deadlines, limits.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -9,6 +10,8 @@ use super::config::{ClientConfig, Routing};
 use super::deadline::{ClientDeadline, Deadlines, Timer, Why};
 use super::event::{ClientEvent, InputAnswer, Outcome, Received, StreamId, Timeout};
 use super::ids::Issued;
+use super::listening::{self, Listening};
+use super::logs::Logs;
 use super::outgoing::Outgoing;
 use super::render::Retry;
 use super::spec::{CallSpec, Refused};
@@ -35,8 +38,11 @@ pub struct Client {
     /// Ends of calls among `events`.
     ends: usize,
     violations: Waiting,
+    pub(super) logs: Logs,
     pub(super) clock: Mono,
     closed: bool,
+    /// Which of the configured revisions new calls are made under.
+    pub(super) revision: u8,
 }
 
 /// One logical call.
@@ -54,6 +60,8 @@ pub(super) struct Call {
     /// Progress events that wait for the application, and where the newest of this attempt is.
     pub(super) waiting: usize,
     pub(super) newest: Option<u64>,
+    /// What it listens to, if it is a subscription.
+    pub(super) listening: Option<Box<Listening>>,
 }
 
 impl Call {
@@ -80,8 +88,10 @@ impl Client {
             taken: 0,
             ends: 0,
             violations: Waiting::default(),
+            logs: Logs::default(),
             clock: Mono::ZERO,
             closed: false,
+            revision: 0,
         }
     }
 
@@ -99,22 +109,27 @@ impl Client {
 
     /// The method of a call.
     pub fn method(&self, call: CallId) -> Option<&str> {
-        self.calls.get(key(call)).map(|call| &*call.spec.method)
+        self.calls.get(call.key()).map(|call| &*call.spec.method)
     }
 
-    /// What a call is addressed to within its method: the tool.
+    /// What a call is addressed to within its method: the tool, prompt or resource.
     pub fn target(&self, call: CallId) -> Option<&str> {
-        self.calls.get(key(call)).and_then(|call| call.spec.target())
+        self.calls.get(call.key()).and_then(|call| call.spec.target())
     }
 
     /// Where a call stands; `None` when it has finished.
     pub fn state(&self, call: CallId) -> Option<State> {
-        self.calls.get(key(call)).map(|call| call.state)
+        self.calls.get(call.key()).map(|call| call.state)
     }
 
     /// Violations that were dropped because nobody collected those before them.
     pub fn dropped_violations(&self) -> u64 {
         self.violations.dropped()
+    }
+
+    /// Log messages that were dropped because nobody collected those before them.
+    pub fn dropped_logs(&self) -> u64 {
+        self.logs.dropped()
     }
 
     /// Nothing can be called any more.
@@ -144,14 +159,18 @@ impl Client {
         match message {
             Message::Request { .. } => self.violation(PeerViolation::RequestToClient),
             Message::Response(response) => self.response(stream, Received { line, result }, response),
-            Message::Notification { method, params } => {
-                if &*method == "notifications/progress" {
-                    match params {
-                        Ok(Some(params)) => self.progress(stream, &params),
-                        _ => self.violation(PeerViolation::MalformedProgress),
+            Message::Notification { method, params } => match &*method {
+                "notifications/progress" => match params {
+                    Ok(Some(params)) => self.progress(stream, &params),
+                    _ => self.violation(PeerViolation::MalformedProgress),
+                },
+                "notifications/message" => self.logged(stream, line),
+                method => {
+                    if let Some(what) = listening::what(method) {
+                        self.told(stream, line, what);
                     }
                 }
-            }
+            },
         }
     }
 
@@ -218,6 +237,15 @@ impl Client {
     /// # Errors
     /// A limit is reached or the channel has ended; nothing was sent.
     pub fn call(&mut self, now: Now, spec: CallSpec) -> Result<CallId, Refused> {
+        self.begin(now, spec, None)
+    }
+
+    pub(super) fn begin(
+        &mut self,
+        now: Now,
+        spec: CallSpec,
+        listening: Option<Box<Listening>>,
+    ) -> Result<CallId, Refused> {
         self.tick(now);
         if self.closed {
             return Err(Refused::Closed);
@@ -231,20 +259,25 @@ impl Client {
             return Err(Refused::TooManyBytes);
         }
         let deadlines = Deadlines { total_left: spec.total, ..Deadlines::default() };
+        let log = spec.log_level;
         let call = Call {
             state: State::Queued(Count::default()),
             spec,
             retry: None,
             attempt: None,
-            revision: 0,
+            revision: self.revision,
             deadlines,
             last_progress: None,
             waiting: 0,
             newest: None,
+            listening,
         };
         let at = self.calls.insert(call).ok_or(Refused::TooManyCalls)?;
+        if let Some(level) = log {
+            self.logs.asked(level, at);
+        }
         self.send(at);
-        Ok(call_id(at))
+        Ok(CallId::of(at))
     }
 
     /// Answers the questions of a call that waits for input. The peer sees the answers as they are.
@@ -253,7 +286,7 @@ impl Client {
     /// The call is over, is not waiting for input, or an answer is not an object.
     pub fn answer(&mut self, now: Now, call: CallId, answers: &[InputAnswer<'_>]) -> Result<(), Misuse> {
         self.tick(now);
-        let at = key(call);
+        let at = call.key();
         let waiting = self.calls.get_mut(at).ok_or(Misuse::Over)?;
         if !matches!(waiting.state, State::AwaitingInput(_)) {
             return Err(Misuse::NotAsked);
@@ -282,7 +315,7 @@ impl Client {
     /// The call is over.
     pub fn cancel(&mut self, now: Now, call: CallId, reason: Option<&str>) -> Result<(), Misuse> {
         self.tick(now);
-        let at = key(call);
+        let at = call.key();
         if self.calls.get(at).is_none() {
             return Err(Misuse::Over);
         }
@@ -304,13 +337,20 @@ impl Client {
         self.taken += 1;
         match &event {
             ClientEvent::Progress { call, .. } => {
-                if let Some(call) = self.calls.get_mut(key(*call)) {
+                if let Some(call) = self.calls.get_mut(call.key()) {
                     call.waiting -= 1;
                 }
             }
             ClientEvent::Violation(_) => self.violations.taken(),
             ClientEvent::Finished { .. } => self.ends -= 1,
-            ClientEvent::InputRequired { .. } => {}
+            ClientEvent::Changed { call, change } => {
+                let call = self.calls.get_mut(call.key()).and_then(|call| call.listening.as_mut());
+                if let Some(listening) = call {
+                    listening.taken(change.as_change());
+                }
+            }
+            ClientEvent::Log { message, .. } => self.logs.taken(message),
+            ClientEvent::InputRequired { .. } | ClientEvent::Listening { .. } => {}
         }
         Some(event)
     }
@@ -400,12 +440,18 @@ impl Client {
     }
 
     fn finish(&mut self, at: Key, outcome: Outcome) {
-        if let Some(call) = self.calls.remove(at) {
+        if let Some(mut call) = self.calls.remove(at) {
+            if let Some(listening) = &mut call.listening {
+                listening.end();
+            }
             if let Some(id) = call.attempt {
                 self.ids.retire(id);
             }
+            if let Some(level) = call.spec.log_level {
+                self.logs.over(level, at);
+            }
             self.ends += 1;
-            self.events.push_back(ClientEvent::Finished { call: call_id(at), outcome });
+            self.events.push_back(ClientEvent::Finished { call: CallId::of(at), outcome });
             self.settle();
         }
     }
@@ -431,12 +477,4 @@ fn live(calls: &Slab<Call>, at: Mono, timer: Timer) -> bool {
         Why::Idle => due.is_some_and(|due| due >= at),
         Why::Total | Why::Retry => due == Some(at),
     }
-}
-
-fn key(call: CallId) -> Key {
-    (call.index, call.generation)
-}
-
-pub(super) fn call_id((index, generation): Key) -> CallId {
-    CallId { index, generation }
 }

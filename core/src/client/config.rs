@@ -5,13 +5,14 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use crate::PROTOCOL_VERSION;
+use crate::config::ConfigError;
 use crate::limits::ClientLimits;
 use crate::model::{ClientCapabilities, Implementation};
-use crate::server::ConfigError;
 use crate::wire::write;
 
 /// Which streams messages travel on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Routing {
     /// One channel for everything (stdio, memory).
     Shared,
@@ -21,6 +22,7 @@ pub enum Routing {
 
 /// How a request in flight is abandoned (basic/patterns/cancellation, "Transport-Specific Cancellation").
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Abandon {
     /// By `notifications/cancelled` on the channel or stream of the request.
     Notify,
@@ -74,6 +76,13 @@ impl ClientConfig {
 }
 
 impl ClientConfigBuilder {
+    /// Sets the capabilities anew.
+    #[must_use]
+    pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
+        self.capabilities = capabilities;
+        self
+    }
+
     /// How messages are routed and requests abandoned.
     #[must_use]
     pub fn binding(mut self, routing: Routing, abandon: Abandon) -> Self {
@@ -97,7 +106,8 @@ impl ClientConfigBuilder {
     }
 
     /// The revisions to speak, preferred first. The engine treats all of them as 2026-07-28, which is the
-    /// default; a server that refuses one with -32022 is asked again under the next it supports, once a call.
+    /// default; a server that refuses one with -32022 is asked again under the next it supports, once a call. If it takes that,
+    /// later calls are made under it at once.
     #[must_use]
     pub fn versions<'a>(mut self, versions: impl IntoIterator<Item = &'a str>) -> Self {
         self.versions = versions.into_iter().map(Into::into).collect();

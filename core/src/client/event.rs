@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 use serde::Deserialize;
 
 use crate::id::CallId;
-use crate::model::CallToolResult;
+use crate::model::{CallToolResult, InputRequest, LoggingLevel, RawJson};
+use crate::subscription::Changed;
 use crate::violation::PeerViolation;
 use crate::wire::JsonText;
 use crate::wire::text::Piece;
@@ -51,6 +52,7 @@ pub struct Answer {
     line: String,
     /// The result, where its place is known.
     result: Option<Piece>,
+    after_input: bool,
 }
 
 /// A response that was read.
@@ -66,17 +68,17 @@ const KEEP: usize = 4096;
 
 impl Answer {
     /// Copies the line, into `buffer` if it has room and is not far too large.
-    pub(super) fn keep(received: Received<'_>, mut buffer: Vec<u8>) -> Self {
+    pub(super) fn keep(received: Received<'_>, mut buffer: Vec<u8>, after_input: bool) -> Self {
         let line = received.line;
         let result = received.result.map(|result| Piece::of(line, result.get()));
         let room = line.len()..=KEEP + 2 * line.len();
         if !room.contains(&buffer.capacity()) {
-            return Self { line: line.into(), result };
+            return Self { line: line.into(), result, after_input };
         }
         buffer.clear();
         let mut kept = String::from_utf8(buffer).unwrap_or_default();
         kept.push_str(line);
-        Self { line: kept, result }
+        Self { line: kept, result, after_input }
     }
 
     /// Reads the result as a type.
@@ -103,6 +105,12 @@ impl Answer {
             Some(result) => CallToolResult::from_json(result.get(&self.line)),
             None => self.result(),
         }
+    }
+
+    /// The request was sent again with answers or state before this came, so the result depends on more than the
+    /// params of the call and must not be cached (server/utilities/caching, "Cache Key").
+    pub fn is_after_input(&self) -> bool {
+        self.after_input
     }
 
     /// The whole response message.
@@ -182,6 +190,38 @@ pub struct Question {
     pub request: Box<str>,
 }
 
+/// A log message of the server (server/utilities/logging).
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct LogMessage {
+    /// How severe it is.
+    pub level: LoggingLevel,
+    /// Who says it.
+    pub logger: Option<Box<str>>,
+    /// What it says: the text of a JSON value.
+    pub data: Box<str>,
+}
+
+impl LogMessage {
+    /// Reads what it says as a type.
+    ///
+    /// # Errors
+    /// It is not of that type.
+    pub fn data_as<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(&self.data)
+    }
+}
+
+impl Question {
+    /// The request as a value; [`typed`](InputRequest::typed) says what it asks.
+    ///
+    /// # Errors
+    /// It is not of the form of a request.
+    pub fn read(&self) -> Result<InputRequest, serde_json::Error> {
+        serde_json::from_str(&self.request)
+    }
+}
+
 /// What a client has to tell its application.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
@@ -206,6 +246,29 @@ pub enum ClientEvent {
         /// All questions of the round.
         questions: Vec<Question>,
     },
+    /// The server has acknowledged a subscription; changes follow (basic/patterns/subscriptions).
+    Listening {
+        /// Which, as [`Client::listen`](super::Client::listen) named it.
+        call: CallId,
+        /// What the server agreed to tell of: the text of a JSON object.
+        acknowledged: Box<str>,
+    },
+    /// Something changed that a subscription asked for. An equal event that the application has not collected stands
+    /// for this one too.
+    Changed {
+        /// Which subscription.
+        call: CallId,
+        /// What changed.
+        change: Changed,
+    },
+    /// The server logged something for a call that asked for it ([`CallSpec::log_level`](super::CallSpec::log_level)).
+    Log {
+        /// Which call. On a channel that all calls share nothing says so: it is the call that asked for messages of
+        /// this level if only one did, and `None` if several did.
+        call: Option<CallId>,
+        /// The message.
+        message: LogMessage,
+    },
     /// A call has ended. Nothing follows about it.
     Finished {
         /// Which call.
@@ -224,4 +287,13 @@ pub struct InputAnswer<'a> {
     pub key: &'a str,
     /// The result.
     pub result: JsonText<'a>,
+}
+
+impl<'a> InputAnswer<'a> {
+    /// The answer to the question of this key. An [`ElicitResult`](crate::model::ElicitResult), a
+    /// [`CreateMessageResult`](crate::model::CreateMessageResult) or a
+    /// [`ListRootsResult`](crate::model::ListRootsResult) becomes its `result` with `into`.
+    pub fn new(key: &'a str, result: &'a RawJson) -> Self {
+        Self { key, result: result.as_raw() }
+    }
 }

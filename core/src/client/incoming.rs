@@ -4,21 +4,22 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::call::{Effect, Input, State, step};
-use super::calls::{Call, Client, call_id};
+use super::calls::{Call, Client};
 use super::config::Routing;
 use super::event::{Answer, ClientEvent, Outcome, PeerError, Question, Received, StreamId};
 use super::outgoing::stream_of;
 use super::render::Retry;
 use crate::code::wire;
-use crate::id::{ProgressToken, RequestId};
+use crate::id::{CallId, ProgressToken, RequestId};
 use crate::limits::MAX_WAITING_PROGRESS;
+use crate::server::method::may_ask;
 use crate::slab::Key;
 use crate::violation::PeerViolation;
 use crate::wire::{ErrorHead, Params, Response, ResultHead};
 
 impl Client {
     /// The call that a response or progress for the attempt `id` on `stream` belongs to.
-    fn owner(&self, stream: StreamId, id: i64) -> Result<Key, Option<PeerViolation>> {
+    pub(super) fn owner(&self, stream: StreamId, id: i64) -> Result<Key, Option<PeerViolation>> {
         if self.config.routing == Routing::PerRequest
             && (stream == StreamId::SHARED || stream_of(id) != stream)
         {
@@ -40,6 +41,7 @@ impl Client {
                 return violation.into_iter().for_each(|violation| self.violation(violation));
             }
         };
+        self.learn(at, &response.outcome);
         match response.outcome {
             Ok(result) => self.result(at, text, &result),
             Err(error) => self.error(at, &error),
@@ -56,7 +58,8 @@ impl Client {
             None | Some("complete") => {
                 self.apply(at, Input::Complete, |call| {
                     // The call is over, so its members are of no more use.
-                    Outcome::Complete(Answer::keep(text, core::mem::take(&mut call.spec.members)))
+                    let members = core::mem::take(&mut call.spec.members);
+                    Outcome::Complete(Answer::keep(text, members, call.retry.is_some()))
                 });
             }
             Some("input_required") => self.input_required(at, result),
@@ -68,7 +71,7 @@ impl Client {
         let bad =
             |this: &mut Self, violation| this.apply(at, Input::Invalid, |_| Outcome::BadPeer(violation));
         let Some(call) = self.calls.get(at) else { return };
-        if !matches!(&*call.spec.method, "tools/call" | "prompts/get" | "resources/read") {
+        if !may_ask(&call.spec.method) {
             return bad(self, PeerViolation::InputNotAllowed);
         }
         if result.input_requests.is_none() && result.request_state.is_none() {
@@ -102,9 +105,20 @@ impl Client {
             // The ball is ours: neither deadline runs while a person thinks.
             call.deadlines.idle = None;
             call.deadlines.total_left = call.deadlines.total.take().map(|total| total.since(clock));
-            self.events.push_back(ClientEvent::InputRequired { call: call_id(at), round, questions });
+            self.events.push_back(ClientEvent::InputRequired { call: CallId::of(at), round, questions });
         }
         self.settle();
+    }
+
+    /// A corrected attempt that is answered, and not with another refusal of its revision, has found the one to go on with.
+    fn learn(&mut self, at: Key, outcome: &Result<ResultHead<'_>, ErrorHead<'_>>) {
+        let refused = matches!(outcome, Err(error) if error.code == wire::UNSUPPORTED_VERSION);
+        if let Some(call) = self.calls.get(at)
+            && matches!(call.state, State::InFlight(count) if count.corrected)
+            && !refused
+        {
+            self.revision = call.revision;
+        }
     }
 
     fn error(&mut self, at: Key, error: &ErrorHead<'_>) {
@@ -115,7 +129,11 @@ impl Client {
                 data: error.data.map(|data| data.get().into()),
             })
         };
-        let next = (error.code == wire::UNSUPPORTED_VERSION).then(|| self.mutual(at, error)).flatten();
+        // A subscription that was acknowledged is past correcting: this ends it.
+        let active =
+            self.calls.get(at).and_then(|call| call.listening.as_ref()).is_some_and(|l| l.is_active());
+        let correctable = error.code == wire::UNSUPPORTED_VERSION && !active;
+        let next = correctable.then(|| self.mutual(at, error)).flatten();
         let Some(next) = next else {
             return self.apply(at, Input::Failed, outcome);
         };
@@ -182,7 +200,7 @@ impl Client {
         // The timer armed earlier finds the deadline moved on and arms itself again.
         call.deadlines.idle = call.spec.idle.map(|idle| clock + idle);
         let message = params.message.as_ref().map(|message| (**message).into());
-        let event = ClientEvent::Progress { call: call_id(at), progress, total: params.total, message };
+        let event = ClientEvent::Progress { call: CallId::of(at), progress, total: params.total, message };
         // Never in place of an earlier attempt's: what happened in between would come out of order.
         let newest = call
             .newest

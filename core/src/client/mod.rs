@@ -11,6 +11,9 @@ mod deadline;
 mod event;
 mod ids;
 mod incoming;
+pub mod listen;
+mod listening;
+mod logs;
 mod outgoing;
 mod render;
 mod spec;
@@ -19,7 +22,8 @@ pub use calls::Client;
 pub use config::{Abandon, ClientConfig, ClientConfigBuilder, Routing};
 pub use deadline::ClientDeadline;
 pub use event::{
-    Answer, ClientEvent, ClientKind, ClientTransmit, InputAnswer, Outcome, PeerError, Question, StreamId,
-    Timeout,
+    Answer, ClientEvent, ClientKind, ClientTransmit, InputAnswer, LogMessage, Outcome, PeerError, Question,
+    StreamId, Timeout,
 };
+pub use listening::ListenSpec;
 pub use spec::{CallSpec, DEFAULT_TOTAL, Refused};

@@ -5,11 +5,12 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use super::call::{Input, State, step};
-use super::calls::{Client, call_id};
+use super::calls::Client;
 use super::config::{Abandon, Routing};
 use super::deadline::{Timer, Why};
 use super::event::{ClientKind, ClientTransmit, StreamId};
 use super::render;
+use crate::id::CallId;
 use crate::slab::Key;
 
 /// What waits to be sent.
@@ -76,7 +77,7 @@ impl Client {
         self.out.queued -= 1;
         self.out.bytes -= call.weight();
         let last = !shared && self.config.abandon == Abandon::CloseStream;
-        Some(ClientTransmit { kind: ClientKind::Request(call_id(at)), last })
+        Some(ClientTransmit { kind: ClientKind::Request(CallId::of(at)), last })
     }
 
     /// The call whose attempt `id` is queued.

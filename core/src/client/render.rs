@@ -51,6 +51,10 @@ pub(super) fn request(
         out.extend_from_slice(b",\"progressToken\":");
         write::int(out, id);
     }
+    if let Some(level) = spec.log_level {
+        out.extend_from_slice(b",\"io.modelcontextprotocol/logLevel\":");
+        write::string(out, level.as_str());
+    }
     if !spec.meta.is_empty() {
         out.push(b',');
         out.extend_from_slice(&spec.meta);

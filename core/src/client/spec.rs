@@ -10,6 +10,9 @@ use core::time::Duration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::model::SubscriptionFilter;
+use crate::model::{CompleteParams, LoggingLevel, Members};
+use crate::wire::params::key;
 use crate::wire::write;
 
 /// Why a call could not be described or made. Nothing was sent.
@@ -19,12 +22,18 @@ pub enum Refused {
     /// Params and arguments are JSON objects.
     #[error("{0} must serialise to a JSON object")]
     NotAnObject(&'static str),
+    /// The arguments of a prompt are texts.
+    #[error("arguments must serialise to a JSON object of strings")]
+    NotTexts,
     /// They could not be written as JSON.
     #[error("the params cannot be encoded: {0}")]
     NotEncodable(String),
     /// The engine writes this member itself.
     #[error("params.{0} is written by the engine; see CallSpec for the way to set it")]
     Reserved(&'static str),
+    /// A subscription is more than a call: it is opened with [`Client::listen`](super::Client::listen).
+    #[error("subscriptions/listen is opened with Client::listen")]
+    Listen,
     /// As many calls are open as [`ClientLimits`](crate::limits::ClientLimits) allows.
     #[error("too many calls are open")]
     TooManyCalls,
@@ -40,13 +49,14 @@ pub enum Refused {
 #[derive(Clone, Debug)]
 pub struct CallSpec {
     pub(super) method: Cow<'static, str>,
-    /// `Mcp-Name` of the HTTP binding: the tool.
+    /// `Mcp-Name` of the HTTP binding: the tool, prompt or resource.
     target: Option<Target>,
     /// The members of `params`, without braces and without `_meta`.
     pub(super) members: Vec<u8>,
     /// Further members of `_meta`, without braces.
     pub(super) meta: Vec<u8>,
     pub(super) progress: bool,
+    pub(super) log_level: Option<LoggingLevel>,
     pub(super) idle: Option<Duration>,
     pub(super) total: Option<Duration>,
 }
@@ -75,9 +85,18 @@ impl CallSpec {
             members: Vec::new(),
             meta: Vec::new(),
             progress: false,
+            log_level: None,
             idle: None,
             total: Some(DEFAULT_TOTAL),
         }
+    }
+
+    /// `subscriptions/listen` with this filter (basic/patterns/subscriptions).
+    pub(super) fn listen(filter: &SubscriptionFilter) -> Self {
+        let mut spec = Self::bare("subscriptions/listen".into());
+        spec.members.extend_from_slice(b"\"notifications\":");
+        filter.write(&mut spec.members);
+        spec
     }
 
     /// `server/discover`.
@@ -87,7 +106,26 @@ impl CallSpec {
 
     /// `tools/list`, from the beginning or from a cursor (server/utilities/pagination).
     pub fn list_tools(cursor: Option<&str>) -> Self {
-        let mut spec = Self::bare("tools/list".into());
+        Self::list("tools/list", cursor)
+    }
+
+    /// `prompts/list`, from the beginning or from a cursor.
+    pub fn list_prompts(cursor: Option<&str>) -> Self {
+        Self::list("prompts/list", cursor)
+    }
+
+    /// `resources/list`, from the beginning or from a cursor.
+    pub fn list_resources(cursor: Option<&str>) -> Self {
+        Self::list("resources/list", cursor)
+    }
+
+    /// `resources/templates/list`, from the beginning or from a cursor.
+    pub fn list_resource_templates(cursor: Option<&str>) -> Self {
+        Self::list("resources/templates/list", cursor)
+    }
+
+    fn list(method: &'static str, cursor: Option<&str>) -> Self {
+        let mut spec = Self::bare(method.into());
         if let Some(cursor) = cursor {
             spec.members.extend_from_slice(b"\"cursor\":");
             write::string(&mut spec.members, cursor);
@@ -100,22 +138,56 @@ impl CallSpec {
     /// # Errors
     /// The arguments are not an object, or cannot be written as JSON.
     pub fn tool(name: &str, arguments: &(impl Serialize + ?Sized)) -> Result<Self, Refused> {
-        let mut spec = Self::bare("tools/call".into());
+        let mut spec = Self::addressed("tools/call", b"\"name\":", name);
+        spec.arguments(arguments)?;
+        Ok(spec)
+    }
+
+    /// `prompts/get` with arguments that serialise to an object of texts.
+    ///
+    /// # Errors
+    /// The arguments are not an object of texts, or cannot be written as JSON.
+    pub fn prompt(name: &str, arguments: &(impl Serialize + ?Sized)) -> Result<Self, Refused> {
+        let mut spec = Self::addressed("prompts/get", b"\"name\":", name);
+        let written = spec.arguments(arguments)?;
+        let texts = spec.members.get(written..).unwrap_or_default();
+        serde_json::from_slice::<Members<String>>(texts).map_err(|_| Refused::NotTexts)?;
+        Ok(spec)
+    }
+
+    /// `resources/read`.
+    pub fn read_resource(uri: &str) -> Self {
+        Self::addressed("resources/read", b"\"uri\":", uri)
+    }
+
+    /// `completion/complete`. Metadata among the params is left out; [`meta`](Self::meta) adds some.
+    pub fn complete(params: &CompleteParams) -> Self {
+        let mut spec = Self::bare("completion/complete".into());
+        params.write_members(&mut spec.members);
+        spec
+    }
+
+    /// A call to something that has a name: `member` is its key.
+    fn addressed(method: &'static str, member: &[u8], name: &str) -> Self {
+        let mut spec = Self::bare(method.into());
         let members = &mut spec.members;
         members.reserve(SMALL + name.len());
-        members.extend_from_slice(b"\"name\":");
+        members.extend_from_slice(member);
         let quoted = members.len();
         write::string(members, name);
         let written = quoted + 1..members.len() - 1;
         let plain = written.len() == name.len();
         spec.target = Some(if plain { Target::Written(written) } else { Target::Escaped(name.into()) });
+        spec
+    }
+
+    /// Appends the arguments, and says where they start.
+    fn arguments(&mut self, arguments: &(impl Serialize + ?Sized)) -> Result<usize, Refused> {
+        let members = &mut self.members;
         members.extend_from_slice(b",\"arguments\":");
         let start = members.len();
         serialize(members, arguments)?;
-        if members.get(start) != Some(&b'{') {
-            return Err(Refused::NotAnObject("arguments"));
-        }
-        Ok(spec)
+        if members.get(start) == Some(&b'{') { Ok(start) } else { Err(Refused::NotAnObject("arguments")) }
     }
 
     /// Any method, with params that serialise to an object without `_meta`.
@@ -127,17 +199,35 @@ impl CallSpec {
         params: &(impl Serialize + ?Sized),
     ) -> Result<Self, Refused> {
         let mut spec = Self::bare(method.into());
+        if spec.method == "subscriptions/listen" {
+            return Err(Refused::Listen);
+        }
         serialize(&mut spec.members, params)?;
         spec.members = object_members(spec.members, "params")?;
         Ok(spec)
     }
 
-    /// What the call is addressed to within its method: the tool.
-    pub(super) fn target(&self) -> Option<&str> {
+    /// What the call is addressed to within its method: the tool, prompt or resource.
+    pub fn target(&self) -> Option<&str> {
         match self.target.as_ref()? {
             Target::Written(at) => core::str::from_utf8(self.members.get(at.clone())?).ok(),
             Target::Escaped(name) => Some(name),
         }
+    }
+
+    /// The method.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// The params as they are written, without braces and without `_meta`. Equal texts ask for the same.
+    pub fn members(&self) -> &[u8] {
+        &self.members
+    }
+
+    /// Whether it adds members of its own to `_meta`, or asks for log messages.
+    pub fn has_meta(&self) -> bool {
+        !self.meta.is_empty() || self.log_level.is_some()
     }
 
     /// Asks for progress.
@@ -161,6 +251,13 @@ impl CallSpec {
     #[must_use]
     pub fn total_timeout(mut self, total: Option<Duration>) -> Self {
         self.total = total;
+        self
+    }
+
+    /// Asks for log messages of this severity and above (server/utilities/logging, "Per-request log level").
+    #[must_use]
+    pub fn log_level(mut self, level: LoggingLevel) -> Self {
+        self.log_level = Some(level);
         self
     }
 
@@ -233,10 +330,11 @@ fn object_members(object: Vec<u8>, what: &'static str) -> Result<Vec<u8>, Refuse
     let reserved: &[&'static str] = match what {
         "params" => &["_meta", "inputResponses", "requestState"],
         _ => &[
-            crate::wire::params::key::PROGRESS_TOKEN,
-            crate::wire::params::key::PROTOCOL_VERSION,
-            crate::wire::params::key::CLIENT_INFO,
-            crate::wire::params::key::CLIENT_CAPABILITIES,
+            key::PROGRESS_TOKEN,
+            key::PROTOCOL_VERSION,
+            key::CLIENT_INFO,
+            key::CLIENT_CAPABILITIES,
+            key::LOG_LEVEL,
         ],
     };
     if let Some(key) = reserved.iter().find(|key| members.contains_key(**key)) {

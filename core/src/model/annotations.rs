@@ -3,10 +3,10 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::names::names;
+use super::names::open_names;
 use super::open::{open_object, setters};
 
-names! {
+open_names! {
     /// A side of a conversation.
     pub enum Role {
         /// The person.

@@ -1,11 +1,12 @@
 //! How long and for whom a result may be kept (server/utilities/caching).
 
-use super::names::names;
+use super::names::open_names;
 
-names! {
+open_names! {
     /// Who may be served a kept result (server/utilities/caching, "Cache Scope Field").
     ///
-    /// A result that does not say is private, the narrower of the two.
+    /// A result that does not say is private, the narrower of the two; one that says something else should not be kept,
+    /// since nobody knows for whom.
     #[derive(Default)]
     pub enum CacheScope {
         /// Anyone: nothing in it depends on who asked.
@@ -15,3 +16,20 @@ names! {
         Private = "private",
     }
 }
+
+/// The setter of results that a client may keep.
+macro_rules! cacheable {
+    ($($name:ident),*) => {
+        $(impl $name {
+            /// Sets how long, in milliseconds, and for whom the result may be cached.
+            #[must_use]
+            pub fn with_cache(mut self, ttl_ms: u64, scope: $crate::model::CacheScope) -> Self {
+                self.ttl_ms = ttl_ms;
+                self.cache_scope = scope;
+                self
+            }
+        })*
+    };
+}
+
+pub(in crate::model) use cacheable;

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::cache::CacheScope;
+use super::cache::{CacheScope, cacheable};
 use super::capabilities::ServerCapabilities;
 use super::members::RawMembers;
 use super::open::{open_object, setters};
@@ -50,14 +50,6 @@ impl DiscoverResult {
             extra: RawMembers::new(),
         }
     }
-
-    /// Sets how long, in milliseconds, and for whom the result may be cached.
-    #[must_use]
-    pub fn with_cache(mut self, ttl_ms: u64, scope: CacheScope) -> Self {
-        self.ttl_ms = ttl_ms;
-        self.cache_scope = scope;
-        self
-    }
 }
 
 setters! { DiscoverResult {
@@ -67,4 +59,5 @@ setters! { DiscoverResult {
     with_meta => meta: RawJson,
 }}
 
+cacheable!(DiscoverResult);
 result_body!(DiscoverResult);

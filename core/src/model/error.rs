@@ -50,6 +50,28 @@ impl UnsupportedProtocolVersion {
 }
 
 open_object! {
+    /// The data of 1001, this project's own: so much is waiting already that the request was refused.
+    pub struct ServerBusy {
+        /// [`ServerBusy::CODE`].
+        required "code" => code: String,
+        /// When another try is worth while, in milliseconds.
+        optional "retryAfterMs" => retry_after_ms: Option<u64>,
+    }
+}
+
+impl ServerBusy {
+    /// The name of this refusal, the same for all who make it.
+    pub const CODE: &str = "SERVER_BUSY";
+
+    /// The refusal of a request that would have been behind so many. It may try again after a tenth of a second, and a
+    /// millisecond for each of up to a thousand before it, so that a long queue is not asked as often as a short one.
+    pub fn behind(waiting: usize) -> Self {
+        let retry_after_ms = 100 + waiting.min(1000) as u64;
+        Self { code: Self::CODE.into(), retry_after_ms: Some(retry_after_ms), extra: RawMembers::new() }
+    }
+}
+
+open_object! {
     /// The data of -32021: the request needs capabilities that its client did not declare.
     pub struct MissingRequiredClientCapability {
         /// The capabilities it needs.

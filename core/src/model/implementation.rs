@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::members::RawMembers;
-use super::names::names;
+use super::names::open_names;
 use super::open::{open_object, setters};
 
 open_object! {
@@ -82,7 +82,7 @@ setters! { Icon {
     with_theme => theme: IconTheme,
 }}
 
-names! {
+open_names! {
     /// The background a picture is made for.
     pub enum IconTheme {
         /// A light one.

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::cache::CacheScope;
+use super::cache::{CacheScope, cacheable};
 use super::open::{open_object, setters};
 use super::raw::RawJson;
 use super::tool::Tool;
@@ -31,14 +31,6 @@ impl ListToolsResult {
     pub fn new(tools: Vec<Tool>) -> Self {
         Self { tools, ..Self::default() }
     }
-
-    /// Sets how long, in milliseconds, and for whom the result may be cached.
-    #[must_use]
-    pub fn with_cache(mut self, ttl_ms: u64, scope: CacheScope) -> Self {
-        self.ttl_ms = ttl_ms;
-        self.cache_scope = scope;
-        self
-    }
 }
 
 setters! { ListToolsResult {
@@ -48,4 +40,5 @@ setters! { ListToolsResult {
     with_meta => meta: RawJson,
 }}
 
+cacheable!(ListToolsResult);
 result_body!(ListToolsResult);

@@ -2,12 +2,14 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::write_json::WriteJson;
 use crate::wire::JsonText;
 
 /// One JSON value as text: schemas, arguments, `_meta` and whatever the engine passes on without a look.
@@ -32,6 +34,15 @@ impl RawJson {
     /// When the value refuses to be serialised, or has map keys that cannot be JSON keys.
     pub fn from_value(value: &(impl Serialize + ?Sized)) -> Result<Self, serde_json::Error> {
         serde_json::value::to_raw_value(value).map(Self::from)
+    }
+
+    /// The JSON of a value of the model.
+    pub(super) fn written(value: &impl WriteJson) -> Self {
+        let mut out = Vec::new();
+        value.write_json(&mut out);
+        // What the model writes is JSON.
+        let text = String::from_utf8(out).ok();
+        text.and_then(|text| Self::from_text(text).ok()).unwrap_or_else(|| Self::from(RawValue::NULL))
     }
 
     /// Reads the text as a `T`.

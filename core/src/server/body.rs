@@ -4,7 +4,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::id::{ProgressToken, RequestId};
-use crate::model::{CallToolResult, ListToolsResult};
+use crate::model::{
+    CallToolResult, CompleteResult, GetPromptResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, MAX_COMPLETIONS, ReadResourceResult, SubscriptionsListenResult,
+};
 use crate::wire::{JsonText, write};
 
 /// A result that cannot be written as JSON. Its request is answered with -32603.
@@ -29,14 +32,14 @@ pub trait ResultBody {
 
 /// Members that were written beforehand, and the object for `_meta` if there is one.
 #[derive(Clone, Copy, Debug)]
-pub struct Members<'a> {
+pub struct WrittenBody<'a> {
     /// See [`ResultBody::write_members`].
     pub members: &'a [u8],
     /// See [`ResultBody::meta`].
     pub meta: Option<JsonText<'a>>,
 }
 
-impl ResultBody for Members<'_> {
+impl ResultBody for WrittenBody<'_> {
     fn write_members(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         out.extend_from_slice(self.members);
         Ok(())
@@ -65,8 +68,37 @@ impl<'a> ErrorReply<'a> {
     }
 }
 
-impl ResultBody for CallToolResult {
+macro_rules! bodies {
+    ($($result:ident),*) => {
+        $(impl ResultBody for $result {
+            fn write_members(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+                Self::write_members(self, out);
+                Ok(())
+            }
+
+            fn meta(&self) -> Option<JsonText<'_>> {
+                Self::meta(self)
+            }
+        })*
+    };
+}
+
+bodies!(
+    CallToolResult,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourceTemplatesResult,
+    ListResourcesResult,
+    ListToolsResult,
+    ReadResourceResult,
+    SubscriptionsListenResult
+);
+
+impl ResultBody for CompleteResult {
     fn write_members(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if self.completion.values.len() > MAX_COMPLETIONS {
+            return Err(EncodeError("completion.values has more than 100 items".into()));
+        }
         Self::write_members(self, out);
         Ok(())
     }
@@ -76,18 +108,7 @@ impl ResultBody for CallToolResult {
     }
 }
 
-impl ResultBody for ListToolsResult {
-    fn write_members(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        Self::write_members(self, out);
-        Ok(())
-    }
-
-    fn meta(&self) -> Option<JsonText<'_>> {
-        Self::meta(self)
-    }
-}
-
-fn id(out: &mut Vec<u8>, id: &RequestId) {
+pub(super) fn id(out: &mut Vec<u8>, id: &RequestId) {
     match id {
         RequestId::Int(id) => write::int(out, *id),
         RequestId::Str(id) => write::string(out, id),
@@ -155,6 +176,24 @@ pub(super) fn error(out: &mut Vec<u8>, request: Option<&RequestId>, error: &Erro
         out.extend_from_slice(data.get().as_bytes());
     }
     out.extend_from_slice(b"}}");
+}
+
+/// Appends a notification; `params` are its members, without the braces.
+pub(super) fn notification(out: &mut Vec<u8>, method: &str, params: &[u8]) {
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":");
+    write::string(out, method);
+    out.extend_from_slice(b",\"params\":{");
+    out.extend_from_slice(params);
+    out.extend_from_slice(b"}}");
+}
+
+/// Appends a notification of a subscription up to the end of its `_meta`; two closing braces are to follow.
+pub(super) fn subscription(out: &mut Vec<u8>, method: &str, subscription: &RequestId) {
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":\"");
+    out.extend_from_slice(method.as_bytes());
+    out.extend_from_slice(b"\",\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":");
+    id(out, subscription);
+    out.push(b'}');
 }
 
 /// Appends a progress notification. Both numbers were checked to be finite.

@@ -9,7 +9,7 @@ use crate::model::{
 /// nothing is lacking.
 ///
 /// Elicitation declared without a mode means forms alone (client/elicitation, "Capabilities").
-pub fn missing(
+pub fn missing_capabilities(
     declared: &ClientCapabilities,
     required: &ClientCapabilities,
 ) -> Option<MissingRequiredClientCapability> {
@@ -69,7 +69,7 @@ mod tests {
     fn lacking(declared: &str, required: &str) -> Option<String> {
         let declared = serde_json::from_str(declared).unwrap();
         let required = serde_json::from_str(required).unwrap();
-        missing(&declared, &required).map(|missing| serde_json::to_string(&missing).unwrap())
+        missing_capabilities(&declared, &required).map(|missing| serde_json::to_string(&missing).unwrap())
     }
 
     #[test]

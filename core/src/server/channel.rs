@@ -1,19 +1,21 @@
 //! A channel that all requests share.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::convert::Infallible;
 
 use super::body::{EncodeError, ErrorReply, ResultBody};
 use super::config::ServerConfig;
 use super::exchange::{Input, State};
+use super::method::Method;
 use super::outbox::{KEEP, Outbox};
+use super::own::OwnAnswers;
 use super::request::Request;
 use super::serving::{Ended, Progress, Reported, Serving};
-use super::transmit::{Kind, Status, Transmit};
-use super::triage::{Answer, Triage, malformed, triage};
+use super::subscribed::Subscribed;
+use super::transmit::{Status, Transmit};
+use super::triage::{Answer, Triage, triage};
 use super::{ServerEvent, Stopped};
 use crate::id::{RequestId, ServingId};
 use crate::misuse::Misuse;
@@ -51,22 +53,25 @@ impl Deadline {
 /// The server's half of one shared channel. See the [module](super).
 #[derive(Debug)]
 pub struct Server {
-    config: Arc<ServerConfig>,
-    live: Slab<Serving>,
-    by_id: BTreeMap<RequestId, Key>,
+    pub(super) config: Arc<ServerConfig>,
+    pub(super) live: Slab<Serving>,
+    pub(super) by_id: BTreeMap<RequestId, Key>,
     /// Those with something to send, in turn. May name some that have nothing any more.
     ready: VecDeque<Key>,
-    /// The engine's own answers; sent before everything else.
-    control: Outbox,
+    /// What the engine says by itself; sent before everything else.
+    pub(super) own: OwnAnswers,
     events: VecDeque<ServerEvent>,
     /// Stops among `events`.
     stops: usize,
     violations: Waiting,
     /// Unsent bytes of all that is live.
-    unsent: usize,
+    pub(super) unsent: usize,
+    /// Subscriptions in `live`; those that were acknowledged.
+    pub(super) subscriptions: usize,
+    pub(super) listening: BTreeSet<Key>,
     /// Bytes that the requests of all that is live hold.
     held: usize,
-    spare: Vec<Outbox>,
+    pub(super) spare: Vec<Outbox>,
     spare_requests: Vec<Arc<Request>>,
     clock: Mono,
     grace: Option<Mono>,
@@ -91,11 +96,13 @@ impl Server {
             live: Slab::new(),
             by_id: BTreeMap::new(),
             ready: VecDeque::new(),
-            control: Outbox::default(),
+            own: OwnAnswers::default(),
             events: VecDeque::new(),
             stops: 0,
             violations: Waiting::default(),
             unsent: 0,
+            subscriptions: 0,
+            listening: BTreeSet::new(),
             held: 0,
             spare: Vec::new(),
             spare_requests: Vec::new(),
@@ -107,14 +114,14 @@ impl Server {
 
     // Facts.
 
-    /// Requests accepted and not yet answered or stopped; an answer counts until it is taken.
+    /// Requests not yet answered or stopped; an answer counts until it is taken, the engine's own too.
     pub fn in_flight(&self) -> usize {
         self.live.len()
     }
 
     /// Bytes that wait to be sent.
     pub fn unsent_bytes(&self) -> usize {
-        self.unsent + self.control.len()
+        self.unsent + self.own.untracked.len()
     }
 
     /// The reader is far behind: start no more work for this channel.
@@ -129,14 +136,14 @@ impl Server {
 
     /// Something can be sent.
     pub fn has_output(&self) -> bool {
-        !self.control.is_empty() || self.unsent > 0
+        self.unsent_bytes() > 0
     }
 
     /// Nothing will happen any more: input has ended, and everything accepted is answered or stopped.
     pub fn is_finished(&self) -> bool {
         match self.input {
             Reading::Open => false,
-            Reading::Ended => self.live.is_empty() && self.control.is_empty() && self.events.is_empty(),
+            Reading::Ended => self.live.is_empty() && self.own.untracked.is_empty() && self.events.is_empty(),
             Reading::Closed => self.events.is_empty(),
         }
     }
@@ -148,7 +155,7 @@ impl Server {
 
     /// Whether a request may still be answered.
     pub fn is_running(&self, serving: ServingId) -> bool {
-        self.live.get(key(serving)).is_some_and(|serving| serving.state() == State::Running)
+        self.live.get(serving.key()).is_some_and(|serving| serving.state() == State::Running)
     }
 
     // World in.
@@ -178,7 +185,7 @@ impl Server {
             Triage::Answer(id, _) if self.by_id.contains_key(&id) => {
                 self.violation(PeerViolation::DuplicateId);
             }
-            Triage::Answer(id, answer) => self.answer(&id, &answer),
+            Triage::Answer(id, answer) => self.answer(id, &answer),
             Triage::Serve(request) => self.accept(request),
         }
     }
@@ -193,7 +200,7 @@ impl Server {
             self.violation(PeerViolation::Flood);
             return;
         }
-        self.push_control(Status::BadRequest, |out| malformed(out, why));
+        self.own.not_a_message(why);
         self.violation(PeerViolation::NotAMessage);
     }
 
@@ -204,6 +211,7 @@ impl Server {
         if self.input == Reading::Open {
             self.input = Reading::Ended;
             self.grace = Some(self.clock + self.config.limits.half_close_grace);
+            self.end_subscriptions();
         }
     }
 
@@ -236,6 +244,17 @@ impl Server {
         self.with(serving, |_, request| request.progress(report))
     }
 
+    /// Sends a notification for a running request, behind what is queued for it: a line of its log
+    /// (`notifications/message`, if the request asked for a level), or one of an extension. `params` are the members
+    /// of its params, separated by commas, without the braces. Returns false if it was dropped because
+    /// [`MAX_UNSENT_BYTES`](crate::limits::MAX_UNSENT_BYTES) wait to be sent for this request already.
+    ///
+    /// # Errors
+    /// The request is over.
+    pub fn notify(&mut self, serving: ServingId, method: &str, params: &[u8]) -> Result<bool, Misuse> {
+        self.with(serving, |_, request| request.notify(method, params))
+    }
+
     /// Answers a request with a result.
     ///
     /// # Errors
@@ -245,7 +264,10 @@ impl Server {
         serving: ServingId,
         result: &(impl ResultBody + ?Sized),
     ) -> Result<Result<(), EncodeError>, Misuse> {
-        self.with(serving, |config, request| request.respond(&config.server_info, result))
+        self.with(serving, |config, request| {
+            request.not_a_subscription()?;
+            request.respond(&config.server_info, result)
+        })
     }
 
     /// Answers a request with an error.
@@ -285,11 +307,11 @@ impl Server {
     /// Appends the next message to `out`, without a line end. The engine's own answers come first, then one
     /// message of each request in turn.
     pub fn poll_transmit(&mut self, out: &mut Vec<u8>) -> Option<Transmit> {
-        if let Some(kind) = self.control.pop(out) {
+        if let Some(kind) = self.own.untracked.pop(out) {
             return Some(Transmit { kind, last: true });
         }
         loop {
-            let at = self.ready.pop_front()?;
+            let at = self.own.ready.pop_front().or_else(|| self.ready.pop_front())?;
             let Some(serving) = self.live.get_mut(at) else {
                 continue;
             };
@@ -327,6 +349,16 @@ impl Server {
 
     // Below: how.
 
+    /// The peer may say more.
+    pub(super) fn is_reading(&self) -> bool {
+        self.input == Reading::Open
+    }
+
+    /// A request holds more bytes than before.
+    pub(super) fn grow(&mut self, bytes: usize) {
+        self.held += bytes;
+    }
+
     fn tick(&mut self, now: Now) {
         self.clock = self.clock.max(now.mono);
     }
@@ -336,26 +368,32 @@ impl Server {
             self.violation(PeerViolation::DuplicateId);
             return;
         }
-        // A stopped request counts until its stop was polled: a peer that cancels what it asks must not fill
-        // memory, and what it asked is not over before its handler was told.
-        if self.live.len() + self.stops >= self.config.limits.in_flight {
-            return self.too_many(request.wire_id());
-        }
-        let size = request.held();
-        if self.held > 0 && self.held + size > self.config.limits.in_flight_bytes {
-            return self.too_many(request.wire_id());
-        }
         let id = request.wire_id().clone();
+        let size = request.held();
+        let subscription = *request.method() == Method::SubscriptionsListen;
+        let fits = self.held == 0 || self.held + size <= self.config.limits.in_flight_bytes;
+        if !self.has_room() || !fits || subscription && self.subscriptions >= self.config.limits.subscriptions
+        {
+            return self.too_many(id);
+        }
         let outbox = self.spare.pop().unwrap_or_default();
-        let serving = Serving::new(id.clone(), request.progress_token().cloned(), size, outbox);
-        let Some(at) = self.live.insert(serving) else { return self.too_many(&id) };
+        let mut serving = Serving::new(id.clone(), request.progress_token().cloned(), size, outbox);
+        serving.subscribed = subscription.then(|| Box::new(Subscribed::new()));
+        let Some(at) = self.live.insert(serving) else { return self.too_many(id) };
         self.held += size;
+        self.subscriptions += usize::from(subscription);
         self.by_id.insert(id, at);
-        self.events.push_back(ServerEvent::Request { serving: serving_id(at), request });
+        self.events.push_back(ServerEvent::Request { serving: ServingId::of(at), request });
     }
 
-    fn too_many(&mut self, id: &RequestId) {
-        self.answer(id, &Answer::busy());
+    /// Whether one more request may be in flight. A stopped one counts until its stop was polled: a peer that cancels
+    /// what it asks must not fill memory, and what it asked is not over before its handler was told.
+    pub(super) fn has_room(&self) -> bool {
+        self.live.len() + self.stops < self.config.limits.in_flight
+    }
+
+    fn too_many(&mut self, id: RequestId) {
+        self.answer(id, &Answer::busy(self.live.len()));
         self.violation(PeerViolation::TooManyRequests);
     }
 
@@ -377,13 +415,17 @@ impl Server {
             return;
         };
         let before = serving.unsent();
-        let ended = serving.end(input);
-        self.unsent -= before - serving.unsent();
+        let ended = serving.end(input, &self.config);
+        self.unsent = self.unsent + serving.unsent() - before;
+        let answered = serving.has_output() && !core::mem::replace(&mut serving.listed, true);
+        if answered {
+            self.ready.push_back(at);
+        }
         match ended {
             Ended::Stop => {
                 self.forget(at);
                 self.stops += 1;
-                self.events.push_back(ServerEvent::Stopped { serving: serving_id(at), why: why() });
+                self.events.push_back(ServerEvent::Stopped { serving: ServingId::of(at), why: why() });
             }
             Ended::Withdrawn => self.forget(at),
             Ended::No => {}
@@ -394,6 +436,10 @@ impl Server {
         if let Some(serving) = self.live.remove(at) {
             self.by_id.remove(serving.id());
             self.held -= serving.size;
+            if serving.is_subscription() {
+                self.subscriptions -= 1;
+                self.listening.remove(&at);
+            }
             if self.spare.len() < SPARE_OUTBOXES {
                 let keep = if self.spare.is_empty() { LARGE } else { KEEP };
                 self.spare.push(serving.into_outbox(keep));
@@ -407,7 +453,7 @@ impl Server {
             self.forget(at);
         }
         self.unsent = 0;
-        self.control = Outbox::default();
+        self.own = OwnAnswers::default();
         self.ready = VecDeque::new();
         self.spare = Vec::new();
         self.spare_requests = Vec::new();
@@ -421,26 +467,20 @@ impl Server {
         }
     }
 
-    fn answer(&mut self, id: &RequestId, answer: &Answer) {
-        let config = Arc::clone(&self.config);
-        self.push_control(answer.status(), |out| answer.write(out, id, &config));
-    }
-
-    fn push_control(&mut self, status: Status, write: impl FnOnce(&mut Vec<u8>)) {
-        let written: Result<(), Infallible> = self.control.push(Kind::Response(status), |out| {
-            write(out);
-            Ok(())
-        });
-        debug_assert!(written.is_ok());
-    }
-
     /// Gives a command to a request and notes what it has to send.
-    fn with<T>(
+    pub(super) fn with<T>(
         &mut self,
         serving: ServingId,
         command: impl FnOnce(&ServerConfig, &mut Serving) -> Result<T, Misuse>,
     ) -> Result<T, Misuse> {
-        let at = key(serving);
+        self.with_key(serving.key(), command)
+    }
+
+    pub(super) fn with_key<T>(
+        &mut self,
+        at: Key,
+        command: impl FnOnce(&ServerConfig, &mut Serving) -> Result<T, Misuse>,
+    ) -> Result<T, Misuse> {
         let request = self.live.get_mut(at).ok_or(Misuse::Over)?;
         let before = request.unsent();
         let done = command(&self.config, request)?;
@@ -454,12 +494,4 @@ impl Server {
         }
         Ok(done)
     }
-}
-
-fn key(serving: ServingId) -> Key {
-    (serving.index, serving.generation)
-}
-
-fn serving_id((index, generation): Key) -> ServingId {
-    ServingId { index, generation }
 }

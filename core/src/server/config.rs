@@ -1,31 +1,15 @@
 //! What a server is: identity, capabilities, limits. Checked once, when it is built.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::PROTOCOL_VERSION;
+use crate::config::ConfigError;
 use crate::limits::ServerLimits;
-use crate::model::{CacheScope, Implementation, ServerCapabilities};
-use crate::wire::write;
-
-/// A configuration that was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{field}: {why}")]
-#[non_exhaustive]
-pub struct ConfigError {
-    /// The field at fault.
-    pub field: &'static str,
-    /// What is wrong with it.
-    pub why: String,
-}
-
-impl ConfigError {
-    /// A refusal that names `field`.
-    pub fn new(field: &'static str, why: impl Into<String>) -> Self {
-        Self { field, why: why.into() }
-    }
-}
+use crate::model::{CacheScope, DiscoverResult, Implementation, RawJson, ServerCapabilities};
+use crate::subscription::Change;
 
 /// The unchanging description of a server, shared by all its channels.
 #[derive(Clone, Debug)]
@@ -37,6 +21,7 @@ pub struct ServerConfig {
     /// Methods that reach the application, sorted.
     methods: Vec<Box<str>>,
     pub(super) limits: ServerLimits,
+    pub(super) capabilities: ServerCapabilities,
 }
 
 /// Builds a [`ServerConfig`].
@@ -53,7 +38,7 @@ pub struct ServerConfigBuilder {
 
 impl ServerConfig {
     /// Starts with identity and capabilities. A capability makes its methods reach the application: `tools`
-    /// stands for tools/list and tools/call.
+    /// stands for tools/list and tools/call, any capability to tell of changes for subscriptions/listen.
     pub fn builder(info: Implementation, capabilities: ServerCapabilities) -> ServerConfigBuilder {
         ServerConfigBuilder {
             info,
@@ -64,6 +49,11 @@ impl ServerConfig {
             ttl_ms: 0,
             scope: CacheScope::Public,
         }
+    }
+
+    /// Whether subscriptions can be told of this: its capability says so.
+    pub fn tells_of(&self, change: Change<'_>) -> bool {
+        tells_of(&self.capabilities, change)
     }
 
     /// Whether requests of this method reach the application.
@@ -132,37 +122,39 @@ impl ServerConfigBuilder {
                 return Err(ConfigError::new("method", alloc::format!("{method} is the engine's own")));
             }
         }
-        if self.capabilities.tools.is_some() {
-            methods.extend(["tools/call".into(), "tools/list".into()]);
-        }
+        methods.extend(super::method::offered(&self.capabilities).map(Into::into));
         methods.sort_unstable();
         if let Some(pair) = methods.windows(2).find(|pair| pair.first() == pair.last()) {
             let name = pair.first().map(ToString::to_string).unwrap_or_default();
             return Err(ConfigError::new("method", alloc::format!("{name} is there twice")));
         }
-        let encode = |field, value: Result<String, serde_json::Error>| {
-            value.map_err(|error| ConfigError::new(field, error.to_string()))
-        };
-        let server_info = encode("info", serde_json::to_string(&self.info))?;
-        let capabilities = encode("capabilities", serde_json::to_string(&self.capabilities))?;
-
+        let unwritable = |error: serde_json::Error| ConfigError::new("info", error.to_string());
+        let server_info = serde_json::to_string(&self.info).map_err(unwritable)?;
+        let meta = BTreeMap::from([("io.modelcontextprotocol/serverInfo", &self.info)]);
+        let mut result = DiscoverResult::new(Vec::from([PROTOCOL_VERSION.into()]), self.capabilities.clone())
+            .with_cache(self.ttl_ms, self.scope);
+        result.instructions = self.instructions;
+        result.meta = Some(RawJson::from_value(&meta).map_err(unwritable)?);
         let mut discover = Vec::new();
-        discover.extend_from_slice(b"{\"resultType\":\"complete\",\"supportedVersions\":[");
-        write::string(&mut discover, PROTOCOL_VERSION);
-        discover.extend_from_slice(b"],\"capabilities\":");
-        discover.extend_from_slice(capabilities.as_bytes());
-        if let Some(text) = &self.instructions {
-            discover.extend_from_slice(b",\"instructions\":");
-            write::string(&mut discover, text);
-        }
-        discover.extend_from_slice(b",\"ttlMs\":");
-        write::int(&mut discover, i64::try_from(self.ttl_ms).unwrap_or(i64::MAX));
-        discover.extend_from_slice(match self.scope {
-            CacheScope::Public => b",\"cacheScope\":\"public\",\"_meta\":{".as_slice(),
-            CacheScope::Private => b",\"cacheScope\":\"private\",\"_meta\":{".as_slice(),
-        });
-        super::body::server_info(&mut discover, &server_info);
-        discover.extend_from_slice(b"}}");
-        Ok(ServerConfig { server_info: server_info.into(), discover: discover.into(), methods, limits })
+        result.write(&mut discover);
+        Ok(ServerConfig {
+            server_info: server_info.into(),
+            discover: discover.into(),
+            methods,
+            limits,
+            capabilities: self.capabilities,
+        })
     }
+}
+
+/// Whether a server with these capabilities tells of this.
+pub(super) fn tells_of(capabilities: &ServerCapabilities, change: Change<'_>) -> bool {
+    let resources = capabilities.resources.as_ref();
+    let told = match change {
+        Change::Tools => capabilities.tools.as_ref().and_then(|tools| tools.list_changed),
+        Change::Prompts => capabilities.prompts.as_ref().and_then(|prompts| prompts.list_changed),
+        Change::Resources => resources.and_then(|resources| resources.list_changed),
+        Change::Resource(_) => resources.and_then(|resources| resources.subscribe),
+    };
+    told == Some(true)
 }

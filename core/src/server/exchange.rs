@@ -15,6 +15,7 @@
 //! | --- | --- | --- | --- |
 //! | Running | Progress | Running | queue it |
 //! | Running | StaleProgress | Running | drop it |
+//! | Running | Notify | Running | queue it |
 //! | Running | Respond | Answered | queue it |
 //! | Running | Taken | Running | misuse |
 //! | Running | PeerCancelled | Done | withdraw, stop the handler |
@@ -22,6 +23,7 @@
 //! | Running | Closing | Done | withdraw, stop the handler |
 //! | Answered | Progress | Answered | misuse |
 //! | Answered | StaleProgress | Answered | misuse |
+//! | Answered | Notify | Answered | misuse |
 //! | Answered | Respond | Answered | misuse |
 //! | Answered | Taken | Done | - |
 //! | Answered | PeerCancelled | Done | withdraw |
@@ -29,6 +31,7 @@
 //! | Answered | Closing | Answered | - |
 //! | Done | Progress | Done | misuse |
 //! | Done | StaleProgress | Done | misuse |
+//! | Done | Notify | Done | misuse |
 //! | Done | Respond | Done | misuse |
 //! | Done | Taken | Done | misuse |
 //! | Done | PeerCancelled | Done | - |
@@ -39,6 +42,7 @@
 
 /// Where a request stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum State {
     /// Accepted; its handler may still do anything.
     Running,
@@ -50,11 +54,14 @@ pub enum State {
 
 /// What can happen to a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Input {
     /// The handler reports progress that is greater than before.
     Progress,
     /// The handler reports progress that is not.
     StaleProgress,
+    /// The handler says something else to whoever waits, such as a line of its log.
+    Notify,
     /// The handler answers: a result, an error, or that it needs input.
     Respond,
     /// The transport took the response.
@@ -69,6 +76,7 @@ pub enum Input {
 
 /// What has to be done about it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Effect {
     /// Nothing.
     None,
@@ -87,22 +95,23 @@ pub enum Effect {
 /// One step of the table.
 pub fn step(state: State, input: Input) -> (State, Effect) {
     match (state, input) {
-        (State::Running, Input::Progress) => (State::Running, Effect::Queue),
+        (State::Running, Input::Progress | Input::Notify) => (State::Running, Effect::Queue),
         (State::Running, Input::StaleProgress) => (State::Running, Effect::Drop),
         (State::Running, Input::Respond) => (State::Answered, Effect::Queue),
         (State::Running, Input::Taken) => (State::Running, Effect::Misuse),
         (State::Running, Input::PeerCancelled | Input::StreamEnded | Input::Closing) => {
             (State::Done, Effect::WithdrawAndStop)
         }
-        (State::Answered, Input::Progress | Input::StaleProgress | Input::Respond) => {
+        (State::Answered, Input::Progress | Input::StaleProgress | Input::Notify | Input::Respond) => {
             (State::Answered, Effect::Misuse)
         }
         (State::Answered, Input::Taken) => (State::Done, Effect::None),
         (State::Answered, Input::PeerCancelled | Input::StreamEnded) => (State::Done, Effect::Withdraw),
         (State::Answered, Input::Closing) => (State::Answered, Effect::None),
-        (State::Done, Input::Progress | Input::StaleProgress | Input::Respond | Input::Taken) => {
-            (State::Done, Effect::Misuse)
-        }
+        (
+            State::Done,
+            Input::Progress | Input::StaleProgress | Input::Notify | Input::Respond | Input::Taken,
+        ) => (State::Done, Effect::Misuse),
         (State::Done, Input::PeerCancelled | Input::StreamEnded | Input::Closing) => {
             (State::Done, Effect::None)
         }
@@ -117,9 +126,10 @@ mod tests {
     use alloc::vec::Vec;
 
     const STATES: [State; 3] = [State::Running, State::Answered, State::Done];
-    const INPUTS: [Input; 7] = [
+    const INPUTS: [Input; 8] = [
         Input::Progress,
         Input::StaleProgress,
+        Input::Notify,
         Input::Respond,
         Input::Taken,
         Input::PeerCancelled,

@@ -4,7 +4,10 @@
 //! stream of its own (an HTTP POST). Both run the same table, [`exchange`], and the same checks.
 //!
 //! What the engine answers by itself: `server/discover`, everything that is not a message, a request whose
-//! revision, method, `_meta` or params are at fault. What it hands on is an event
+//! revision, method, `_meta` or params are at fault, one that is too many. Such a request too is in flight until its answer
+//! is taken: a cancel that is read before withdraws the answer, and its id is in use. Only beyond
+//! [`ServerLimits::in_flight`](crate::limits::ServerLimits::in_flight), where there is no room to remember it, is its answer
+//! past withdrawing and its id free at once. What it hands on is an event
 //! ([`ServerEvent`]); the application answers with [`respond`](Server::respond) or
 //! [`refuse`](Server::refuse), some time, from anywhere.
 
@@ -12,19 +15,26 @@ mod body;
 mod capability;
 mod channel;
 mod config;
+pub mod continuation;
 pub mod exchange;
+pub mod listen;
+pub(crate) mod method;
+mod needs;
 mod outbox;
+mod own;
 mod request;
 mod serving;
 mod single;
+mod subscribed;
 mod transmit;
 mod triage;
 
-pub use body::{EncodeError, ErrorReply, Members, ResultBody};
-pub use capability::missing;
+pub use body::{EncodeError, ErrorReply, ResultBody, WrittenBody};
+pub use capability::missing_capabilities;
 pub use channel::{Deadline, Server};
-pub use config::{ConfigError, ServerConfig, ServerConfigBuilder};
-pub use request::{Method, Request};
+pub use config::{ServerConfig, ServerConfigBuilder};
+pub use method::Method;
+pub use request::Request;
 pub use serving::{Progress, Reported};
 pub use single::Exchange;
 pub use transmit::{Kind, Status, Transmit};

@@ -22,6 +22,8 @@ pub(super) struct Outbox {
 struct Mark {
     len: usize,
     kind: Kind,
+    /// What its sender wants to recognise it by.
+    mark: u32,
 }
 
 /// Bytes of memory that an emptied outbox may keep for reuse.
@@ -51,8 +53,15 @@ impl Outbox {
         }
         write::one_line(self.bytes.get_mut(start..).unwrap_or_default());
         self.progress += usize::from(kind == Kind::Progress);
-        self.marks.push_back(Mark { len: self.bytes.len() - start, kind });
+        self.marks.push_back(Mark { len: self.bytes.len() - start, kind, mark: 0 });
         Ok(())
+    }
+
+    /// Queues what `write` appends, to be recognised by `mark` when it is taken.
+    pub(super) fn push_marked(&mut self, kind: Kind, mark: u32, write: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.bytes.len();
+        write(&mut self.bytes);
+        self.marks.push_back(Mark { len: self.bytes.len() - start, kind, mark });
     }
 
     /// Queues a progress notification. Past the limits it takes the place of the newest unsent one, unless
@@ -67,18 +76,23 @@ impl Outbox {
         let start = self.bytes.len();
         write(&mut self.bytes);
         self.progress += 1;
-        self.marks.push_back(Mark { len: self.bytes.len() - start, kind: Kind::Progress });
+        self.marks.push_back(Mark { len: self.bytes.len() - start, kind: Kind::Progress, mark: 0 });
         replace
     }
 
     /// Appends the next message to `out`.
     pub(super) fn pop(&mut self, out: &mut Vec<u8>) -> Option<Kind> {
+        self.pop_marked(out).map(|(kind, _)| kind)
+    }
+
+    /// As [`pop`](Self::pop); zero is the mark of what has none.
+    pub(super) fn pop_marked(&mut self, out: &mut Vec<u8>) -> Option<(Kind, u32)> {
         let mark = self.marks.pop_front()?;
         self.progress -= usize::from(mark.kind == Kind::Progress);
         if self.marks.is_empty() && self.head == 0 && mark.len >= HAND_OVER && out.is_empty() {
             core::mem::swap(out, &mut self.bytes);
             self.bytes.clear();
-            return Some(mark.kind);
+            return Some((mark.kind, mark.mark));
         }
         if let Some(message) = self.bytes.get(self.head..self.head + mark.len) {
             out.extend_from_slice(message);
@@ -93,7 +107,7 @@ impl Outbox {
             self.bytes.drain(..self.head);
             self.head = 0;
         }
-        Some(mark.kind)
+        Some((mark.kind, mark.mark))
     }
 
     /// Forgets everything; the buffers stay for reuse, with at most `keep` bytes.

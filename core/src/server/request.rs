@@ -1,6 +1,5 @@
 //! A request as the application receives it: owned, with everything but the envelope left raw.
 
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -8,41 +7,15 @@ use core::fmt;
 
 use serde::Deserialize;
 
+use super::method::Method;
 use crate::id::{ProgressToken, RequestId};
-use crate::model::{ClientCapabilities, MissingRequiredClientCapability};
+use crate::model::{
+    ClientCapabilities, CompleteParams, LoggingLevel, Members, MissingRequiredClientCapability,
+    SubscriptionFilter, SubscriptionsListenParams,
+};
+use crate::wire::params::key;
 use crate::wire::text::Piece;
 use crate::wire::{JsonText, Params, Text};
-
-/// The methods whose requests reach the application.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Method {
-    /// `tools/list` (server/tools, "Listing Tools").
-    ToolsList,
-    /// `tools/call` (server/tools, "Calling Tools").
-    ToolsCall,
-    /// A method that was added with [`method`](super::ServerConfigBuilder::method).
-    Other(Box<str>),
-}
-
-impl Method {
-    pub(super) fn of(name: &str) -> Self {
-        match name {
-            "tools/list" => Self::ToolsList,
-            "tools/call" => Self::ToolsCall,
-            other => Self::Other(other.into()),
-        }
-    }
-
-    /// The name on the wire.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::ToolsList => "tools/list",
-            Self::ToolsCall => "tools/call",
-            Self::Other(name) => name,
-        }
-    }
-}
 
 /// A request whose metadata the engine has checked.
 ///
@@ -54,6 +27,7 @@ pub struct Request {
     token: Option<ProgressToken>,
     name: Option<Piece>,
     arguments: Option<Piece>,
+    uri: Option<Piece>,
     cursor: Option<Piece>,
     input_responses: Option<Piece>,
     request_state: Option<Piece>,
@@ -88,6 +62,7 @@ impl Request {
             token: meta.progress_token.take(),
             name: params.name.as_ref().map(text),
             arguments: params.arguments.as_ref().map(raw),
+            uri: params.uri.as_ref().map(text),
             cursor: params.cursor.as_ref().map(text),
             input_responses: params.input_responses.as_ref().map(raw),
             request_state: params.request_state.as_ref().map(text),
@@ -127,7 +102,7 @@ impl Request {
         self.token.as_ref()
     }
 
-    /// `params.name`: the tool. Always there for tools/call.
+    /// `params.name`: the tool or prompt. Always there for tools/call and prompts/get.
     pub fn name(&self) -> Option<&str> {
         self.piece(self.name.as_ref())
     }
@@ -135,6 +110,36 @@ impl Request {
     /// `params.arguments`: the text of a JSON object.
     pub fn arguments(&self) -> Option<&str> {
         self.piece(self.arguments.as_ref())
+    }
+
+    /// `params.arguments` of prompts/get, which the engine has checked: texts by name.
+    pub fn prompt_arguments(&self) -> Members<String> {
+        self.arguments().and_then(|arguments| serde_json::from_str(arguments).ok()).unwrap_or_default()
+    }
+
+    /// `params.uri`: the resource. Always there for resources/read.
+    pub fn uri(&self) -> Option<&str> {
+        self.piece(self.uri.as_ref())
+    }
+
+    /// What is to be completed, of completion/complete. The engine has checked it, so there is no error then.
+    ///
+    /// # Errors
+    /// The request is of another method, and has not these params.
+    pub fn completion(&self) -> Result<CompleteParams, serde_json::Error> {
+        self.params()
+    }
+
+    /// The mildest log message that the client wants of this request; `None` if it wants none at all
+    /// (server/utilities/logging, "Per-request log level").
+    pub fn log_level(&self) -> Option<LoggingLevel> {
+        serde_json::from_str(self.meta(key::LOG_LEVEL)?).ok()
+    }
+
+    /// What a `subscriptions/listen` asks to be told of; `None` for any other method.
+    pub fn subscription_filter(&self) -> Option<SubscriptionFilter> {
+        // Its form was checked before the request was handed on.
+        (self.method == Method::SubscriptionsListen).then(|| filter_of(&self.line)).flatten()
     }
 
     /// `params.cursor`, of the list methods (server/utilities/pagination).
@@ -176,7 +181,7 @@ impl Request {
         required: &ClientCapabilities,
     ) -> Result<Option<MissingRequiredClientCapability>, serde_json::Error> {
         let declared = serde_json::from_str(self.client_capabilities())?;
-        Ok(super::missing(&declared, required))
+        Ok(super::missing_capabilities(&declared, required))
     }
 
     /// The raw text of another key of `_meta`, such as `io.modelcontextprotocol/logLevel`.
@@ -213,4 +218,13 @@ impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Request").field(&self.line).finish()
     }
+}
+
+/// The filter in the params of a message.
+pub(super) fn filter_of(line: &str) -> Option<SubscriptionFilter> {
+    #[derive(Deserialize)]
+    struct Whole {
+        params: SubscriptionsListenParams,
+    }
+    serde_json::from_str::<Whole>(line).ok().map(|whole| whole.params.notifications)
 }

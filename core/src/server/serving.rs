@@ -1,13 +1,19 @@
 //! One request that is being served: the table of [`exchange`](super::exchange) with what hangs on it.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::convert::Infallible;
 
 use super::body::{self, EncodeError, ErrorReply, ResultBody};
+use super::config::ServerConfig;
 use super::exchange::{Effect, Input, State, step};
 use super::outbox::{KEEP, Outbox};
+use super::subscribed::Subscribed;
 use super::transmit::{Kind, Status, Transmit};
+use super::triage::Answer;
 use crate::code::wire;
 use crate::id::{ProgressToken, RequestId};
+use crate::limits::MAX_UNSENT_BYTES;
 use crate::misuse::Misuse;
 
 /// What became of a report of progress.
@@ -71,11 +77,13 @@ pub(super) enum Ended {
 #[derive(Debug)]
 pub(super) struct Serving {
     state: State,
-    id: RequestId,
+    pub(super) id: RequestId,
     token: Option<ProgressToken>,
     /// The greatest progress reported.
     last: Option<f64>,
-    outbox: Outbox,
+    pub(super) outbox: Outbox,
+    /// What hangs on it if it is a subscription.
+    pub(super) subscribed: Option<Box<Subscribed>>,
     /// Bytes that its request holds.
     pub(super) size: usize,
     /// It stands in its server's list of those with something to send.
@@ -84,7 +92,15 @@ pub(super) struct Serving {
 
 impl Serving {
     pub(super) fn new(id: RequestId, token: Option<ProgressToken>, size: usize, outbox: Outbox) -> Self {
-        Self { state: State::Running, id, token, last: None, outbox, size, listed: false }
+        Self { state: State::Running, id, token, last: None, outbox, subscribed: None, size, listed: false }
+    }
+
+    /// One that the engine answers itself.
+    pub(super) fn answered(id: RequestId, answer: &Answer, config: &ServerConfig, outbox: Outbox) -> Self {
+        let mut serving = Self::new(id, None, 0, outbox);
+        serving.state = step(serving.state, Input::Respond).0;
+        serving.push(answer.status(), |out, id| answer.write(out, id, config));
+        serving
     }
 
     pub(super) fn id(&self) -> &RequestId {
@@ -135,6 +151,28 @@ impl Serving {
         }
     }
 
+    /// Queues a notification, unless too much waits to be sent.
+    pub(super) fn notify(&mut self, method: &str, params: &[u8]) -> Result<bool, Misuse> {
+        let (state, effect) = step(self.state, Input::Notify);
+        self.state = state;
+        match effect {
+            Effect::Queue => {
+                let room = self.outbox.len() < MAX_UNSENT_BYTES;
+                if room {
+                    let written: Result<(), Infallible> = self.outbox.push(Kind::Notification, |out| {
+                        body::notification(out, method, params);
+                        Ok(())
+                    });
+                    debug_assert!(written.is_ok());
+                }
+                Ok(room)
+            }
+            Effect::Misuse | Effect::None | Effect::Drop | Effect::Withdraw | Effect::WithdrawAndStop => {
+                Err(Misuse::Over)
+            }
+        }
+    }
+
     /// Queues the result; if it cannot be encoded, -32603 in its place, and the error is returned inside.
     pub(super) fn respond(
         &mut self,
@@ -153,15 +191,20 @@ impl Serving {
     }
 
     pub(super) fn refuse(&mut self, status: Status, error: &ErrorReply<'_>) -> Result<(), Misuse> {
+        self.refuse_subscription()?;
         self.answer()?;
         self.push_error(status, error);
         Ok(())
     }
 
     fn push_error(&mut self, status: Status, error: &ErrorReply<'_>) {
+        self.push(status, |out, id| body::error(out, Some(id), error));
+    }
+
+    fn push(&mut self, status: Status, write: impl FnOnce(&mut Vec<u8>, &RequestId)) {
         let id = &self.id;
-        let written: Result<(), EncodeError> = self.outbox.push(Kind::Response(status), |out| {
-            body::error(out, Some(id), error);
+        let written: Result<(), Infallible> = self.outbox.push(Kind::Response(status), |out| {
+            write(out, id);
             Ok(())
         });
         debug_assert!(written.is_ok());
@@ -179,7 +222,12 @@ impl Serving {
     }
 
     /// An input that may end the request.
-    pub(super) fn end(&mut self, input: Input) -> Ended {
+    pub(super) fn end(&mut self, input: Input, config: &ServerConfig) -> Ended {
+        match input {
+            Input::Closing => self.close_subscription(config),
+            Input::PeerCancelled | Input::StreamEnded => self.lose_subscription(input),
+            Input::Progress | Input::StaleProgress | Input::Notify | Input::Respond | Input::Taken => {}
+        }
         let (state, effect) = step(self.state, input);
         self.state = state;
         match effect {
@@ -196,7 +244,10 @@ impl Serving {
     }
 
     pub(super) fn poll_transmit(&mut self, out: &mut Vec<u8>) -> Option<Transmit> {
-        let kind = self.outbox.pop(out)?;
+        let (kind, mark) = self.outbox.pop_marked(out)?;
+        if let Some(subscribed) = &mut self.subscribed {
+            subscribed.taken(mark);
+        }
         let last = matches!(kind, Kind::Response(_));
         if last {
             self.state = step(self.state, Input::Taken).0;

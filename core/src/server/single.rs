@@ -8,9 +8,11 @@ use core::convert::Infallible;
 use super::body::{EncodeError, ErrorReply, ResultBody};
 use super::config::ServerConfig;
 use super::exchange::{Input, State};
+use super::method::Method;
 use super::outbox::Outbox;
 use super::request::Request;
 use super::serving::{Ended, Progress, Reported, Serving};
+use super::subscribed::Subscribed;
 use super::transmit::{Kind, Status, Transmit};
 use super::triage::{Triage, malformed, triage};
 use super::{ServerEvent, Stopped};
@@ -20,7 +22,7 @@ use crate::violation::PeerViolation;
 use crate::wire::{Envelope, Malformed};
 
 /// The only request of an exchange.
-const THE_ONE: ServingId = ServingId { index: 0, generation: 0 };
+const THE_ONE: ServingId = ServingId::of((0, 0));
 
 /// One request, its answer, and the stream that carries both: an HTTP POST, or a stream of the per-request
 /// memory pipe. The stream's end cancels the request; a posted cancel notification is accepted and does
@@ -103,7 +105,10 @@ impl Exchange {
         match triage(&self.config, envelope, &mut Vec::new()) {
             Triage::Serve(request) => {
                 let token = request.progress_token().cloned();
-                let serving = Serving::new(request.wire_id().clone(), token, 0, Outbox::default());
+                let mut serving = Serving::new(request.wire_id().clone(), token, 0, Outbox::default());
+                if *request.method() == Method::SubscriptionsListen {
+                    serving.subscribed = Some(Box::new(Subscribed::new()));
+                }
                 self.phase = Phase::Serving(Box::new(serving));
                 self.request = Some(request);
             }
@@ -144,6 +149,14 @@ impl Exchange {
         self.serving_mut()?.progress(report)
     }
 
+    /// As [`Server::notify`](super::Server::notify).
+    ///
+    /// # Errors
+    /// The request is over.
+    pub fn notify(&mut self, method: &str, params: &[u8]) -> Result<bool, Misuse> {
+        self.serving_mut()?.notify(method, params)
+    }
+
     /// As [`Server::respond`](super::Server::respond).
     ///
     /// # Errors
@@ -153,7 +166,9 @@ impl Exchange {
         result: &(impl ResultBody + ?Sized),
     ) -> Result<Result<(), EncodeError>, Misuse> {
         let config = Arc::clone(&self.config);
-        self.serving_mut()?.respond(&config.server_info, result)
+        let serving = self.serving_mut()?;
+        serving.not_a_subscription()?;
+        serving.respond(&config.server_info, result)
     }
 
     /// As [`Server::refuse`](super::Server::refuse).
@@ -197,7 +212,18 @@ impl Exchange {
 
     // Below: how.
 
-    fn serving_mut(&mut self) -> Result<&mut Serving, Misuse> {
+    pub(super) fn config(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.config)
+    }
+
+    pub(super) fn being_served(&self) -> Option<&Serving> {
+        match &self.phase {
+            Phase::Serving(serving) => Some(serving),
+            Phase::Waiting | Phase::Answered(_) | Phase::Over => None,
+        }
+    }
+
+    pub(super) fn serving_mut(&mut self) -> Result<&mut Serving, Misuse> {
         match &mut self.phase {
             Phase::Serving(serving) => Ok(serving),
             Phase::Waiting | Phase::Answered(_) | Phase::Over => Err(Misuse::Over),
@@ -206,7 +232,7 @@ impl Exchange {
 
     fn end(&mut self, input: Input, why: Stopped) {
         if let Phase::Serving(serving) = &mut self.phase
-            && serving.end(input) == Ended::Stop
+            && serving.end(input, &self.config) == Ended::Stop
         {
             self.stopped = Some(why);
             self.phase = Phase::Over;

@@ -2,25 +2,30 @@
 //!
 //! 1. A revision that is named and not ours: -32022, whatever the method (basic/versioning).
 //! 2. A method we do not have: -32601; `initialize` is refused as a request for another revision.
-//! 3. `_meta` without version or capabilities, params of the wrong form: -32602 (basic/index, "`_meta`").
-//! 4. What the method itself requires of its params: -32602.
+//! 3. `_meta` without version or capabilities or with an unknown log level, params of the wrong form: -32602
+//!    (basic/index, "`_meta`").
+//! 4. State for a method that never asks, which nobody here can have sealed, or answers that are not an object: -32602
+//!    (basic/patterns/mrtr).
+//! 5. What the method itself requires of its params: -32602.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::body::{self, ErrorReply};
 use super::config::ServerConfig;
-use super::request::{Method, Request};
+use super::continuation::STATE_REFUSED;
+use super::method::Method;
+use super::needs::{lacking, wrong_level};
+use super::request::Request;
 use super::transmit::Status;
 use crate::PROTOCOL_VERSION;
 use crate::code::wire;
 use crate::id::RequestId;
-use crate::model::RawJson;
+use crate::model::{RawJson, ServerBusy, UnsupportedProtocolVersion};
 use crate::violation::PeerViolation;
-use crate::wire::{Envelope, Malformed, Message, Params, ParamsError, write};
+use crate::wire::{Envelope, Malformed, Message, Params, ParamsError};
 
 /// What to do with a message.
 pub(super) enum Triage {
@@ -54,28 +59,24 @@ impl Answer {
         match self {
             Self::Discover => body::whole_result(out, id, &config.discover),
             Self::Refuse { code, message, data, .. } => {
-                body::error(
-                    out,
-                    Some(id),
-                    &ErrorReply { code: *code, message, data: data.as_ref().map(RawJson::as_raw) },
-                );
+                let data = data.as_ref().map(RawJson::as_raw);
+                body::error(out, Some(id), &ErrorReply { code: *code, message, data });
             }
         }
     }
 
-    /// The refusal of a request because too much is waiting.
-    pub(super) fn busy() -> Self {
-        let data = r#"{"code":"SERVER_BUSY","retryAfterMs":1000}"#.to_string();
+    /// The refusal of a request because so many are in flight.
+    pub(super) fn busy(in_flight: usize) -> Self {
         Self::Refuse {
             status: Status::Unavailable,
             code: wire::BUSY,
             message: "the server is busy; try again later".into(),
-            data: RawJson::from_text(data).ok(),
+            data: RawJson::from_value(&ServerBusy::behind(in_flight)).ok(),
         }
     }
 }
 
-fn refuse(status: Status, code: i64, message: impl Into<Cow<'static, str>>) -> Answer {
+pub(super) fn refuse(status: Status, code: i64, message: impl Into<Cow<'static, str>>) -> Answer {
     Answer::Refuse { status, code, message: message.into(), data: None }
 }
 
@@ -135,36 +136,50 @@ fn request(
         return Triage::Answer(id, refuse(Status::BadRequest, wire::INVALID_PARAMS, message));
     };
     if !versioned {
-        return Triage::Answer(id, missing("io.modelcontextprotocol/protocolVersion"));
+        return Triage::Answer(id, lacks_meta("io.modelcontextprotocol/protocolVersion"));
     }
     let declared = |params: &&mut Params<'_>| {
         params.meta.as_ref().is_some_and(|meta| meta.client_capabilities.is_some())
     };
     let Some(params) = params.as_mut().filter(declared) else {
-        return Triage::Answer(id, missing("io.modelcontextprotocol/clientCapabilities"));
+        return Triage::Answer(id, lacks_meta("io.modelcontextprotocol/clientCapabilities"));
     };
+    if let Some(refusal) = params.meta.as_ref().and_then(wrong_level) {
+        return Triage::Answer(id, refusal);
+    }
+    let method = Method::of(method);
+    let takes_input = if discover { Some(false) } else { method.takes_input() };
+    if let Some(refusal) = input(takes_input, params) {
+        return Triage::Answer(id, refusal);
+    }
     if discover {
         return Triage::Answer(id, Answer::Discover);
     }
-    let method = Method::of(method);
-    if method == Method::ToolsCall {
-        if params.name.is_none() {
-            let message = "tools/call needs params.name, a string";
-            return Triage::Answer(id, refuse(Status::BadRequest, wire::INVALID_PARAMS, message));
-        }
-        if params.arguments.is_some_and(|arguments| !arguments.is_object()) {
-            let message = "params.arguments is not an object";
-            return Triage::Answer(id, refuse(Status::Ok, wire::INVALID_PARAMS, message));
-        }
+    if let Some(refusal) = lacking(&method, params, line) {
+        return Triage::Answer(id, refusal);
     }
     let again = id.clone();
     match Request::copy(line, id, method, params, spare) {
         Some(request) => Triage::Serve(request),
-        None => Triage::Answer(again, missing("io.modelcontextprotocol/clientCapabilities")),
+        None => Triage::Answer(again, lacks_meta("io.modelcontextprotocol/clientCapabilities")),
     }
 }
 
-fn missing(key: &str) -> Answer {
+/// What is wrong with the answers and the state that a request brings along, without opening the state.
+fn input(takes_input: Option<bool>, params: &Params<'_>) -> Option<Answer> {
+    match takes_input {
+        Some(true) if params.input_responses.is_some_and(|responses| !responses.is_object()) => {
+            Some(refuse(Status::Ok, wire::INVALID_PARAMS, "params.inputResponses is not an object"))
+        }
+        Some(false) if params.request_state.is_some() => {
+            let reply = STATE_REFUSED;
+            Some(refuse(Status::Ok, reply.code, reply.message))
+        }
+        Some(_) | None => None,
+    }
+}
+
+fn lacks_meta(key: &str) -> Answer {
     let message = alloc::format!("params._meta lacks {key}");
     refuse(Status::BadRequest, wire::INVALID_PARAMS, message)
 }
@@ -178,22 +193,13 @@ fn shown(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-fn supported_data(requested: &str) -> Option<RawJson> {
-    let mut data = Vec::new();
-    data.extend_from_slice(b"{\"supported\":[");
-    write::string(&mut data, PROTOCOL_VERSION);
-    data.extend_from_slice(b"],\"requested\":");
-    write::string(&mut data, shown(requested));
-    data.push(b'}');
-    RawJson::from_text(alloc::string::String::from_utf8(data).ok()?).ok()
-}
-
 fn unsupported_version(requested: &str) -> Answer {
+    let data = UnsupportedProtocolVersion::new(Vec::from([PROTOCOL_VERSION.into()]), shown(requested));
     Answer::Refuse {
         status: Status::BadRequest,
         code: wire::UNSUPPORTED_VERSION,
         message: alloc::format!("unsupported protocol version; this server speaks {PROTOCOL_VERSION}").into(),
-        data: supported_data(requested),
+        data: RawJson::from_value(&data).ok(),
     }
 }
 

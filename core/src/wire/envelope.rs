@@ -67,6 +67,7 @@ pub enum Message<'a> {
 
 /// The answer to a request.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Response<'a> {
     /// Absent where the sender could not read the id of what it answers.
     pub id: Option<RequestId>,
@@ -77,6 +78,7 @@ pub struct Response<'a> {
 
 /// What the engine looks at in a result before anything else does.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct ResultHead<'a> {
     /// The result is an object, and the keys below have their specified types.
     pub well_formed: bool,
@@ -90,6 +92,7 @@ pub struct ResultHead<'a> {
 
 /// The error object of a response.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ErrorHead<'a> {
     /// The code.
     pub code: i64,

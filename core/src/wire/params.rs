@@ -19,6 +19,7 @@ pub(crate) mod key {
     pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
     pub(crate) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
     pub(crate) const PROGRESS_TOKEN: &str = "progressToken";
+    pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 }
 
 /// What `params` holds of the keys that the protocol's methods use.
@@ -27,10 +28,12 @@ pub(crate) mod key {
 pub struct Params<'a> {
     /// `_meta`.
     pub meta: Option<Meta<'a>>,
-    /// `name`, of tools/call.
+    /// `name`, of tools/call and prompts/get.
     pub name: Option<Text<'a>>,
     /// `arguments`, raw.
     pub arguments: Option<JsonText<'a>>,
+    /// `uri`, of resources/read.
+    pub uri: Option<Text<'a>>,
     /// `cursor`, of the list methods.
     pub cursor: Option<Text<'a>>,
     /// `inputResponses`, raw; an explicit null reads as absent.
@@ -98,10 +101,20 @@ impl<'de> Deserialize<'de> for Params<'de> {
     }
 }
 
-/// Which keys are read typed: `_meta` alone, those of requests, or those of notifications too.
+/// Which keys are read typed: `_meta` always, and with it any of these.
 const META: u8 = 0;
-const REQUESTS: u8 = 1;
-const ALL: u8 = 2;
+/// `name` and `arguments`.
+const CALL: u8 = 1;
+/// `cursor`.
+const PAGE: u8 = 2;
+/// `inputResponses` and `requestState`.
+const ROUND: u8 = 4;
+/// `uri`.
+const URI: u8 = 8;
+/// Those of progress and cancellation.
+const NOTES: u8 = 16;
+const REQUESTS: u8 = CALL | PAGE | ROUND | URI;
+const ALL: u8 = REQUESTS | NOTES;
 
 /// Reads params of which some key has not the type that [`Params`] gives it. That is an error only where the method
 /// knows the key: a `message` in the params of a tool call, or any key in those of an extension's method, may be
@@ -109,7 +122,10 @@ const ALL: u8 = 2;
 pub(super) fn read_as<'a>(method: &str, params: &'a str) -> Result<Params<'a>, ParamsError> {
     let read = match method {
         "notifications/progress" | "notifications/cancelled" => read::<ALL>(params),
-        "tools/call" | "tools/list" | "server/discover" => read::<REQUESTS>(params),
+        "tools/call" | "prompts/get" => read::<{ CALL | ROUND }>(params),
+        "resources/read" => read::<{ URI | ROUND }>(params),
+        "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" => read::<PAGE>(params),
+        "server/discover" | "completion/complete" | "subscriptions/listen" => read::<META>(params),
         _ => read::<REQUESTS>(params).or_else(|_| read::<META>(params)),
     };
     read.map_err(|_| ParamsError)
@@ -139,25 +155,28 @@ impl<'de, const KEYS: u8> Visitor<'de> for ParamsVisitor<KEYS> {
         while let Some(key) = map.next_key::<Text<'de>>()? {
             match &*key {
                 "_meta" => once(&mut params.meta, "_meta", map.next_value()?)?,
-                "name" if KEYS >= REQUESTS => once(&mut params.name, "name", map.next_value()?)?,
-                "arguments" if KEYS >= REQUESTS => {
+                "name" if KEYS & CALL != 0 => once(&mut params.name, "name", map.next_value()?)?,
+                "arguments" if KEYS & CALL != 0 => {
                     once(&mut params.arguments, "arguments", map.next_value()?)?;
                 }
-                "cursor" if KEYS >= REQUESTS => nullable(&mut cursor, "cursor", map.next_value()?)?,
-                "inputResponses" if KEYS >= REQUESTS => {
+                "uri" if KEYS & URI != 0 => once(&mut params.uri, "uri", map.next_value()?)?,
+                "cursor" if KEYS & PAGE != 0 => nullable(&mut cursor, "cursor", map.next_value()?)?,
+                "inputResponses" if KEYS & ROUND != 0 => {
                     nullable(&mut responses, "inputResponses", map.next_value::<Option<JsonText<'de>>>()?)?;
                 }
-                "requestState" if KEYS >= REQUESTS => {
+                "requestState" if KEYS & ROUND != 0 => {
                     nullable(&mut state, "requestState", map.next_value()?)?;
                 }
-                "requestId" if KEYS >= ALL => once(&mut params.request_id, "requestId", map.next_value()?)?,
-                "reason" if KEYS >= ALL => once(&mut params.reason, "reason", map.next_value()?)?,
-                "progressToken" if KEYS >= ALL => {
+                "requestId" if KEYS & NOTES != 0 => {
+                    once(&mut params.request_id, "requestId", map.next_value()?)?;
+                }
+                "reason" if KEYS & NOTES != 0 => once(&mut params.reason, "reason", map.next_value()?)?,
+                "progressToken" if KEYS & NOTES != 0 => {
                     once(&mut params.progress_token, "progressToken", map.next_value()?)?;
                 }
-                "progress" if KEYS >= ALL => once(&mut params.progress, "progress", map.next_value()?)?,
-                "total" if KEYS >= ALL => once(&mut params.total, "total", map.next_value()?)?,
-                "message" if KEYS >= ALL => once(&mut params.message, "message", map.next_value()?)?,
+                "progress" if KEYS & NOTES != 0 => once(&mut params.progress, "progress", map.next_value()?)?,
+                "total" if KEYS & NOTES != 0 => once(&mut params.total, "total", map.next_value()?)?,
+                "message" if KEYS & NOTES != 0 => once(&mut params.message, "message", map.next_value()?)?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }

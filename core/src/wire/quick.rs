@@ -211,6 +211,7 @@ impl<'a> Reader<'a> {
             "_meta" => reader.meta(&mut params.meta),
             "name" => once(&mut params.name, Text::Borrowed(reader.string()?)),
             "arguments" => once(&mut params.arguments, reader.raw()?),
+            "uri" => once(&mut params.uri, Text::Borrowed(reader.string()?)),
             "cursor" => once(&mut params.cursor, Text::Borrowed(reader.string()?)),
             "requestId" => once(&mut params.request_id, reader.id()?),
             "reason" => once(&mut params.reason, Text::Borrowed(reader.string()?)),

@@ -40,8 +40,9 @@ const CANCEL: &str =
     r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"r","reason":"no"}}"#;
 const LIST: &str =
     r#"{ "id" : 0 , "jsonrpc" : "2.0" , "method" : "tools/list" , "params" : { "cursor" : "c" } }"#;
+const READ: &str = r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"é","_meta":{}}}"#;
 
-const USUAL: [&str; 5] = [REQUEST, RESULT, PROGRESS, CANCEL, LIST];
+const USUAL: [&str; 6] = [REQUEST, RESULT, PROGRESS, CANCEL, LIST, READ];
 
 #[test]
 fn the_usual_forms_take_the_short_way() {
@@ -123,6 +124,7 @@ fn values_that_are_almost_right() {
         "name",
         "arguments",
         "cursor",
+        "uri",
         "requestId",
         "reason",
         "progressToken",

@@ -3,12 +3,14 @@
 
 use std::collections::VecDeque;
 
+use proptest::prelude::*;
 use sansio_mcp::client::Refused;
 use sansio_mcp::misuse::Misuse;
 use sansio_mcp::violation::PeerViolation;
 use serde_json::{Value, json};
 
 use crate::client_ops::{IGNORED, JUNK, Message, Op, Reply, WireId};
+use crate::frame::Reference;
 
 pub(crate) const MS: u64 = 1_000_000;
 
@@ -19,6 +21,9 @@ pub(crate) enum Binding {
     StreamsThatClose,
     StreamsThatNotify,
 }
+
+pub(crate) const BINDINGS: [Binding; 3] =
+    [Binding::Shared, Binding::StreamsThatClose, Binding::StreamsThatNotify];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Setup {
@@ -132,11 +137,22 @@ pub(crate) struct Model {
     /// What the system is told the time is: sometimes an earlier one.
     pub(crate) told: u64,
     pub(crate) closed: bool,
-    pub(crate) last: (Command, Seen),
+    /// New calls are made under the older revision.
+    pub(crate) older: bool,
 }
 
-impl Model {
-    pub(crate) fn new(setup: Setup) -> Self {
+impl Reference for Model {
+    type Setup = Setup;
+    type Op = Op;
+    type Command = Command;
+    type Seen = Seen;
+
+    fn setups() -> BoxedStrategy<Setup> {
+        let setup = |(binding, calls)| Setup { binding, calls };
+        (prop::sample::select(BINDINGS.to_vec()), 1..6usize).prop_map(setup).boxed()
+    }
+
+    fn of(setup: Setup) -> Self {
         Self {
             setup,
             calls: Vec::new(),
@@ -148,29 +164,16 @@ impl Model {
             clock: 0,
             told: 0,
             closed: false,
-            last: (Command::Nothing, Seen::Nothing),
+            older: false,
         }
     }
 
-    pub(crate) fn shared(&self) -> bool {
-        self.setup.binding == Binding::Shared
+    fn setup(&self) -> Setup {
+        self.setup
     }
 
-    pub(crate) fn open(&self) -> Vec<usize> {
-        (0..self.calls.len()).filter(|nth| self.calls[*nth].at != At::Over).collect()
-    }
-
-    pub(crate) fn has_output(&self) -> bool {
-        !self.farewells.is_empty() || self.calls.iter().any(|call| call.at == At::Queued)
-    }
-
-    pub(crate) fn next_deadline(&self) -> Option<u64> {
-        self.due().map(|due| due.0)
-    }
-
-    pub(crate) fn apply(&mut self, op: Op) {
-        let command = self.resolve(op);
-        self.last = (command.clone(), self.run(&command));
+    fn told(&self) -> u64 {
+        self.told
     }
 
     /// Picks mostly where the operation means something.
@@ -275,6 +278,28 @@ impl Model {
             Op::Poll => Command::Poll,
             Op::Close => Command::Close,
         }
+    }
+
+    fn run(&mut self, command: &Command) -> Seen {
+        self.obey(command)
+    }
+}
+
+impl Model {
+    pub(crate) fn shared(&self) -> bool {
+        self.setup.binding == Binding::Shared
+    }
+
+    pub(crate) fn open(&self) -> Vec<usize> {
+        (0..self.calls.len()).filter(|nth| self.calls[*nth].at != At::Over).collect()
+    }
+
+    pub(crate) fn has_output(&self) -> bool {
+        !self.farewells.is_empty() || self.calls.iter().any(|call| call.at == At::Queued)
+    }
+
+    pub(crate) fn next_deadline(&self) -> Option<u64> {
+        self.due().map(|due| due.0)
     }
 
     /// On the stream of its attempt, or on another.

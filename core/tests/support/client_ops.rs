@@ -4,6 +4,7 @@ use sansio_mcp::violation::PeerViolation;
 use serde_json::{Value, json};
 
 use crate::bytes::Bytes;
+use crate::frame::Operation;
 
 /// What to do. Calls, attempts and streams are picked by a number that the model's state resolves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,12 +24,8 @@ pub(crate) enum Op {
     Close,
 }
 
-impl Op {
-    /// How many bytes an operation takes.
-    pub(crate) const BYTES: usize = 3;
-
-    /// `None` when the bytes are used up.
-    pub(crate) fn from_bytes(bytes: &mut Bytes<'_>) -> Option<Self> {
+impl Operation for Op {
+    fn from_bytes(bytes: &mut Bytes<'_>) -> Option<Self> {
         let (kind, pick, more) = (bytes.next()?, bytes.next()?, bytes.next()?);
         let aside = more >= 240;
         Some(match kind {
@@ -179,16 +176,17 @@ pub(crate) enum Message {
 }
 
 /// What is not a message, or none for a client, and the rule that it breaks.
-pub(crate) const JUNK: [(&[u8], Option<PeerViolation>); 9] = [
+pub(crate) const JUNK: [(&[u8], Option<PeerViolation>); 10] = [
     (b"\xff{", Some(PeerViolation::NotAMessage)),
     (b"", Some(PeerViolation::NotAMessage)),
     (b"[]", Some(PeerViolation::NotAMessage)),
     (br#"{"jsonrpc":"2.0","id":true,"result":{}}"#, Some(PeerViolation::NotAMessage)),
     (br#"{"jsonrpc":"2.0","id":1,"id":1,"result":{}}"#, Some(PeerViolation::NotAMessage)),
     (br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, Some(PeerViolation::RequestToClient)),
-    (br#"{"jsonrpc":"2.0","method":"notifications/message","params":5}"#, None),
+    (br#"{"jsonrpc":"2.0","method":"notifications/other","params":5}"#, None),
     (br#"{"jsonrpc":"2.0","method":"notifications/progress"}"#, Some(PeerViolation::MalformedProgress)),
     (br#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"what?"}}"#, Some(PeerViolation::UnknownResponse)),
+    (br#"{"jsonrpc":"2.0","method":"notifications/message","params":5}"#, Some(PeerViolation::MalformedLog)),
 ];
 
 /// Which of them breaks no rule.

@@ -9,7 +9,7 @@ use crate::client_model::{At, Attempt, Binding, Call, Command, Event, MS, Model,
 use crate::client_ops::{JUNK, Message, NEWER, OLDER, Reply, STATE, WireId};
 
 impl Model {
-    pub(crate) fn run(&mut self, command: &Command) -> Seen {
+    pub(crate) fn obey(&mut self, command: &Command) -> Seen {
         match command {
             Command::Call(spec) => self.call(*spec),
             Command::Ready => self.ready(),
@@ -70,7 +70,7 @@ impl Model {
             id: 0,
             round: 0,
             corrected: false,
-            older: false,
+            older: self.older,
             state: false,
             answers: None,
             last: None,
@@ -275,6 +275,9 @@ impl Model {
 
     fn replied(&mut self, nth: usize, reply: Reply) {
         let call = &mut self.calls[nth];
+        if call.corrected && !matches!(reply, Reply::Version { .. }) {
+            self.older = call.older;
+        }
         let bad = |rule| Event::BadPeer(nth, rule);
         let ends = match reply {
             Reply::Complete { .. } => Some(Event::Finished(nth, "COMPLETE")),

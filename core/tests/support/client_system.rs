@@ -16,7 +16,8 @@ use sansio_mcp::time::{Mono, Now};
 use serde_json::Value;
 
 use crate::client_model::{At, Binding, Command, Event, Model, Seen, Setup, arguments};
-use crate::client_ops::{NEWER, OLDER};
+use crate::client_ops::{Message, NEWER, OLDER};
+use crate::frame::{self, Engine};
 
 pub(crate) struct System {
     pub(crate) client: Client,
@@ -30,8 +31,10 @@ pub(crate) struct System {
     pub(crate) events: Vec<Event>,
 }
 
-impl System {
-    pub(crate) fn new(setup: Setup) -> Self {
+impl Engine for System {
+    type Model = Model;
+
+    fn of(setup: Setup) -> Self {
         let (routing, abandon) = match setup.binding {
             Binding::Shared => (Routing::Shared, Abandon::Notify),
             Binding::StreamsThatClose => (Routing::PerRequest, Abandon::CloseStream),
@@ -56,7 +59,7 @@ impl System {
         }
     }
 
-    pub(crate) fn run(&mut self, told: u64, command: &Command) -> Seen {
+    fn run(&mut self, told: u64, command: &Command) -> Seen {
         let now = Now::at(Mono::from_nanos(told));
         self.handled = None;
         let misuse = |done: Result<(), _>| done.map_or_else(Seen::Misuse, |()| Seen::Ok);
@@ -123,6 +126,70 @@ impl System {
         }
     }
 
+    fn check(&self, model: &Model) {
+        let client = &self.client;
+        assert_eq!(client.open_calls(), model.open().len());
+        assert_eq!(client.has_output(), model.has_output());
+        assert_eq!(client.is_closed(), model.closed);
+        // 8: the limit holds.
+        assert!(client.open_calls() <= model.setup.calls);
+        for (nth, call) in model.calls.iter().enumerate() {
+            let state = client.state(self.ids[nth]);
+            let (at, round) = match state {
+                None => (At::Over, call.round),
+                Some(State::Queued(count)) => (At::Queued, count.round),
+                Some(State::InFlight(count)) => (At::InFlight, count.round),
+                Some(State::AwaitingInput(count)) => (At::Asked, count.round),
+                Some(State::BackingOff(count)) => (At::Pausing, count.round),
+                Some(other) => panic!("{other:?} is never seen from outside"),
+            };
+            assert_eq!((at, round), (call.at, call.round), "call {nth}");
+            // 12: never more than eight rounds.
+            assert!(round <= 8);
+            if state.is_some() {
+                assert_eq!(self.ids[nth].index() as usize, call.place);
+            }
+        }
+        // 4: what is told is never later than what is due; once handled, the next is later.
+        let told = client.poll_timeout().map(|deadline| deadline.at().as_nanos());
+        assert_eq!(told.is_some(), model.next_deadline().is_some(), "7: a deadline of nobody");
+        if let (Some(told), Some(due)) = (told, model.next_deadline()) {
+            assert!(told <= due, "told {told}, due {due}");
+            assert!(self.handled.is_none_or(|handled| told > handled), "not later than what was handled");
+        }
+    }
+
+    /// Cancels what is open and takes what waits: nothing is left (7). Then closes: nothing is possible any more (13). Every
+    /// other run closes in the middle of things.
+    fn end(mut self, mut model: Model) {
+        let mut both = |system: &mut Self, command: Command| frame::both(system, &mut model, &command);
+        let calls = self.ids.len();
+        let closes_at_once = calls.is_multiple_of(2);
+        for call in 0..calls {
+            if closes_at_once && call > 0 {
+                break;
+            }
+            both(&mut self, Command::Cancel { call, reason: true });
+        }
+        if closes_at_once {
+            both(&mut self, Command::Close);
+        }
+        // Some were named before and not taken.
+        while let Seen::Ready(1..) = both(&mut self, Command::Ready) {}
+        for stream in 0..self.streams.len() {
+            while both(&mut self, Command::Transmit(stream)) != Seen::Nothing {}
+        }
+        while both(&mut self, Command::Poll) != Seen::Nothing {}
+        self.check_empty();
+        both(&mut self, Command::Close);
+        both(&mut self, Command::Message { stream: 0, message: Message::Junk(0) });
+        both(&mut self, Command::Timeout);
+        self.check_empty();
+        assert!(self.client.is_closed());
+    }
+}
+
+impl System {
     fn ready(&mut self) -> Seen {
         let Some(stream) = self.client.poll_ready_stream() else {
             return Seen::Nothing;
@@ -189,50 +256,8 @@ impl System {
         Seen::Event(event)
     }
 
-    pub(crate) fn calls_made(&self) -> usize {
-        self.ids.len()
-    }
-
-    pub(crate) fn streams_named(&self) -> usize {
-        self.streams.len()
-    }
-
-    /// What holds at any moment.
-    pub(crate) fn check(&self, model: &Model) {
-        let client = &self.client;
-        assert_eq!(client.open_calls(), model.open().len());
-        assert_eq!(client.has_output(), model.has_output());
-        assert_eq!(client.is_closed(), model.closed);
-        // 8: the limit holds.
-        assert!(client.open_calls() <= model.setup.calls);
-        for (nth, call) in model.calls.iter().enumerate() {
-            let state = client.state(self.ids[nth]);
-            let (at, round) = match state {
-                None => (At::Over, call.round),
-                Some(State::Queued(count)) => (At::Queued, count.round),
-                Some(State::InFlight(count)) => (At::InFlight, count.round),
-                Some(State::AwaitingInput(count)) => (At::Asked, count.round),
-                Some(State::BackingOff(count)) => (At::Pausing, count.round),
-                Some(other) => panic!("{other:?} is never seen from outside"),
-            };
-            assert_eq!((at, round), (call.at, call.round), "call {nth}");
-            // 12: never more than eight rounds.
-            assert!(round <= 8);
-            if state.is_some() {
-                assert_eq!(self.ids[nth].index() as usize, call.place);
-            }
-        }
-        // 4: what is told is never later than what is due; once handled, the next is later.
-        let told = client.poll_timeout().map(|deadline| deadline.at().as_nanos());
-        assert_eq!(told.is_some(), model.next_deadline().is_some(), "7: a deadline of nobody");
-        if let (Some(told), Some(due)) = (told, model.next_deadline()) {
-            assert!(told <= due, "told {told}, due {due}");
-            assert!(self.handled.is_none_or(|handled| told > handled), "not later than what was handled");
-        }
-    }
-
     /// Nothing is left.
-    pub(crate) fn check_empty(&mut self) {
+    fn check_empty(&mut self) {
         assert_eq!(self.client.open_calls(), 0);
         assert!(!self.client.has_output());
         assert_eq!(self.client.poll_timeout(), None);

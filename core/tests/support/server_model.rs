@@ -1,16 +1,18 @@
 //! A naive model of a server: of a channel that many requests share, and of an exchange of one. It keeps every request it
 //! ever saw in one list.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
+use proptest::prelude::*;
 use sansio_mcp::misuse::Misuse;
-use sansio_mcp::server::{Kind, Reported, Status};
+use sansio_mcp::server::{Kind, Reported};
 use sansio_mcp::violation::PeerViolation;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::server_ops::{Ask, ODD, Odd, Op, error, wire_id};
+use crate::frame::Reference;
+use crate::server_ops::{Ask, ODD, Op, wire_id};
 
-const MS: u64 = 1_000_000;
+pub(crate) const MS: u64 = 1_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Setup {
@@ -74,10 +76,18 @@ pub(crate) struct Request {
     /// Its place among those in flight, the one given back last first; those stopped together are told in this order.
     pub(crate) place: usize,
     pub(crate) at: At,
-    id: Value,
-    token: Option<Value>,
-    last: Option<f64>,
-    queue: VecDeque<(Kind, Value)>,
+    pub(crate) id: Value,
+    pub(crate) token: Option<Value>,
+    pub(crate) last: Option<f64>,
+    pub(crate) queue: VecDeque<(Kind, Value)>,
+}
+
+/// A request that the engine answered itself and whose answer was not taken. The application never hears of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Own {
+    pub(crate) place: usize,
+    pub(crate) id: Value,
+    pub(crate) answer: (Kind, Value),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -92,29 +102,43 @@ pub(crate) enum Reading {
 pub(crate) struct Model {
     pub(crate) setup: Setup,
     pub(crate) requests: Vec<Request>,
-    /// The engine's own answers.
-    control: VecDeque<(Kind, Value)>,
+    /// Answers that nothing can withdraw: without an id, or beyond what may be in flight.
+    pub(crate) control: VecDeque<(Kind, Value)>,
+    pub(crate) own: VecDeque<Own>,
+    /// What the engine's own answers met.
+    pub(crate) met: BTreeSet<&'static str>,
     /// Whose turn it is to send.
-    turns: VecDeque<usize>,
+    pub(crate) turns: VecDeque<usize>,
     pub(crate) events: VecDeque<Event>,
-    places: Vec<usize>,
+    pub(crate) places: Vec<usize>,
     pub(crate) clock: u64,
     pub(crate) told: u64,
-    grace: Option<u64>,
+    pub(crate) grace: Option<u64>,
     pub(crate) reading: Reading,
     /// The message of an exchange was read.
-    read: bool,
+    pub(crate) read: bool,
     /// Requests the application knows of.
     pub(crate) told_of: usize,
-    pub(crate) last: (Command, Seen),
 }
 
-impl Model {
-    pub(crate) fn new(setup: Setup) -> Self {
+impl Reference for Model {
+    type Setup = Setup;
+    type Op = Op;
+    type Command = Command;
+    type Seen = Seen;
+
+    fn setups() -> BoxedStrategy<Setup> {
+        let setup = |(single, in_flight)| Setup { single, in_flight };
+        (prop::bool::weighted(0.3), 1..6usize).prop_map(setup).boxed()
+    }
+
+    fn of(setup: Setup) -> Self {
         Self {
             setup,
             requests: Vec::new(),
             control: VecDeque::new(),
+            own: VecDeque::new(),
+            met: BTreeSet::new(),
             turns: VecDeque::new(),
             events: VecDeque::new(),
             places: (0..1000).rev().collect(),
@@ -124,36 +148,15 @@ impl Model {
             reading: Reading::Open,
             read: false,
             told_of: 0,
-            last: (Command::Nothing, Seen::Nothing),
         }
     }
 
-    pub(crate) fn live(&self) -> Vec<usize> {
-        (0..self.requests.len()).filter(|nth| self.requests[*nth].at != At::Over).collect()
+    fn setup(&self) -> Setup {
+        self.setup
     }
 
-    pub(crate) fn has_output(&self) -> bool {
-        !self.control.is_empty() || self.requests.iter().any(|request| !request.queue.is_empty())
-    }
-
-    pub(crate) fn deadline(&self) -> Option<u64> {
-        self.grace.filter(|_| !self.live().is_empty())
-    }
-
-    pub(crate) fn is_finished(&self) -> bool {
-        let idle = self.live().is_empty() && self.control.is_empty();
-        match (self.setup.single, self.reading) {
-            (true, Reading::Open) => self.read && idle,
-            (true, _) => idle,
-            (false, Reading::Open) => false,
-            (false, Reading::Ended) => idle && self.events.is_empty(),
-            (false, Reading::Closed) => self.events.is_empty(),
-        }
-    }
-
-    pub(crate) fn apply(&mut self, op: Op) {
-        let command = self.resolve(op);
-        self.last = (command.clone(), self.run(&command));
+    fn told(&self) -> u64 {
+        self.told
     }
 
     /// Picks mostly where the operation means something.
@@ -172,12 +175,9 @@ impl Model {
                 ask: Ask::of(how),
             },
             Op::Cancel { pick: p, how } => {
-                let live = self.live();
-                let one = live.get(usize::from(p) % live.len().max(1)).filter(|_| p < 192);
-                Command::Cancel {
-                    id: one.map_or_else(|| wire_id(p), |nth| self.requests[*nth].id.clone()),
-                    reason: how % 2 == 0,
-                }
+                let ids = self.ids_in_use();
+                let one = ids.get(usize::from(p) % ids.len().max(1)).filter(|_| p < 192);
+                Command::Cancel { id: one.cloned().unwrap_or_else(|| wire_id(p)), reason: how % 2 == 0 }
             }
             Op::Odd { which } => Command::Odd(usize::from(which) % ODD.len()),
             Op::Oversized => Command::Oversized,
@@ -225,245 +225,38 @@ impl Model {
         }
     }
 
-    pub(crate) fn run(&mut self, command: &Command) -> Seen {
-        match command {
-            Command::Request { .. } | Command::Cancel { .. } | Command::Odd(_) | Command::Oversized => {
-                if self.setup.single {
-                    self.read_one(command);
-                } else if self.reading == Reading::Open {
-                    self.read(command);
-                }
-                Seen::Nothing
-            }
-            Command::Progress { nth, value } => self.progress(*nth, *value),
-            Command::Respond { nth, how } => self.respond(*nth, *how),
-            Command::Transmit => self.transmit(),
-            Command::Timeout => {
-                if self.grace.is_some_and(|grace| grace <= self.clock) {
-                    self.grace = None;
-                    self.stop_all("CLOSING");
-                }
-                Seen::Nothing
-            }
-            Command::InputEnd => {
-                if !self.setup.single && self.reading == Reading::Open {
-                    self.reading = Reading::Ended;
-                    self.grace = Some(self.clock + 1500 * MS);
-                }
-                Seen::Nothing
-            }
-            Command::Close => {
-                self.reading = self.reading.max(Reading::Ended);
-                self.grace = None;
-                self.stop_all("CLOSING");
-                Seen::Nothing
-            }
-            Command::StreamEnd => {
-                self.reading = Reading::Closed;
-                self.grace = None;
-                self.stop_all("LOST");
-                for nth in self.live() {
-                    self.over(nth);
-                }
-                self.control.clear();
-                Seen::Nothing
-            }
-            Command::Poll => {
-                let event = self.events.pop_front();
-                self.told_of += usize::from(matches!(event, Some(Event::Request(_))));
-                event.map_or(Seen::Nothing, Seen::Event)
-            }
-            Command::Nothing => Seen::Nothing,
-        }
+    fn run(&mut self, command: &Command) -> Seen {
+        self.obey(command)
+    }
+}
+
+impl Model {
+    pub(crate) fn live(&self) -> Vec<usize> {
+        (0..self.requests.len()).filter(|nth| self.requests[*nth].at != At::Over).collect()
     }
 
-    /// A message on a channel.
-    fn read(&mut self, command: &Command) {
-        match command {
-            Command::Request { id, token, ask } => {
-                let stops = self.events.iter().filter(|event| matches!(event, Event::Stopped(..)));
-                if self.in_flight(id).is_some() {
-                    self.violation(PeerViolation::DuplicateId);
-                } else if !ask.is_served() {
-                    self.control.push_back(ask.answer(id));
-                } else if self.live().len() + stops.count() >= self.setup.in_flight {
-                    let data = json!({"code": "SERVER_BUSY", "retryAfterMs": 1000});
-                    let busy = error(Some(id), 1001, Some(data));
-                    self.control.push_back((Kind::Response(Status::Unavailable), busy));
-                    self.violation(PeerViolation::TooManyRequests);
-                } else {
-                    self.accept(id, token.as_ref());
-                }
-            }
-            Command::Cancel { id, .. } => {
-                if let Some(nth) = self.in_flight(id) {
-                    self.stop(nth, "CANCELLED");
-                }
-            }
-            Command::Odd(which) => match ODD[*which].1 {
-                Odd::Ignored => {}
-                Odd::Noted(rule) => self.violation(rule),
-                Odd::NotAMessage(code) => self.not_a_message(code),
-            },
-            _ => self.not_a_message(-32700),
-        }
+    pub(crate) fn in_flight(&self) -> usize {
+        self.live().len() + self.own.len()
     }
 
-    /// A message on the stream of an exchange: the first is all there is.
-    fn read_one(&mut self, command: &Command) {
-        let note = |model: &mut Self, rule| {
-            // The newest violation is kept, behind what concerns the request.
-            model.events.retain(|event| !matches!(event, Event::Violation(_)));
-            model.events.push_back(Event::Violation(rule));
-        };
-        if self.reading > Reading::Open {
-            return;
-        }
-        let is_message = match command {
-            Command::Odd(which) => !matches!(ODD[*which].1, Odd::NotAMessage(_)),
-            command => *command != Command::Oversized,
-        };
-        if std::mem::replace(&mut self.read, true) {
-            let rule = if is_message { PeerViolation::SecondRequest } else { PeerViolation::NotAMessage };
-            return note(self, rule);
-        }
-        match command {
-            Command::Request { id, token, ask } if ask.is_served() => self.accept(id, token.as_ref()),
-            Command::Odd(which) if matches!(ODD[*which].1, Odd::Noted(_)) => {
-                self.not_a_message(-32600);
-                note(self, PeerViolation::ResponseToServer);
-            }
-            // A notification: nothing to answer.
-            Command::Cancel { .. } => {}
-            other => self.read(other),
-        }
+    pub(crate) fn has_output(&self) -> bool {
+        let queued = self.requests.iter().any(|request| !request.queue.is_empty());
+        !self.control.is_empty() || !self.own.is_empty() || queued
     }
 
-    fn in_flight(&self, id: &Value) -> Option<usize> {
-        self.live().into_iter().find(|nth| self.requests[*nth].id == *id)
+    pub(crate) fn deadline(&self) -> Option<u64> {
+        self.grace.filter(|_| self.in_flight() > 0)
     }
 
-    fn accept(&mut self, id: &Value, token: Option<&Value>) {
-        self.requests.push(Request {
-            place: self.places.pop().unwrap(),
-            at: At::Running,
-            id: id.clone(),
-            token: token.cloned(),
-            last: None,
-            queue: VecDeque::new(),
-        });
-        self.events.push_back(Event::Request(self.requests.len() - 1));
-    }
-
-    fn not_a_message(&mut self, code: i64) {
-        self.control.push_back((Kind::Response(Status::BadRequest), error(None, code, None)));
-        self.violation(PeerViolation::NotAMessage);
-    }
-
-    fn violation(&mut self, rule: PeerViolation) {
-        let waiting = self.events.iter().filter(|event| matches!(event, Event::Violation(_)));
-        if waiting.count() < 64 {
-            self.events.push_back(Event::Violation(rule));
+    pub(crate) fn is_finished(&self) -> bool {
+        let idle = self.in_flight() == 0 && self.control.is_empty();
+        match (self.setup.single, self.reading) {
+            (true, Reading::Open) => self.read && idle,
+            (true, _) => idle,
+            (false, Reading::Open) => false,
+            (false, Reading::Ended) => idle && self.events.is_empty(),
+            (false, Reading::Closed) => self.events.is_empty(),
         }
-    }
-
-    /// Ends a request, whatever is queued for it; tells of it if it was running.
-    fn stop(&mut self, nth: usize, why: &'static str) {
-        let running = self.requests[nth].at == At::Running;
-        self.over(nth);
-        if running {
-            let behind =
-                self.setup.single.then(|| self.events.iter().position(|e| matches!(e, Event::Violation(_))));
-            let at = behind.flatten().unwrap_or(self.events.len());
-            self.events.insert(at, Event::Stopped(nth, why));
-        }
-    }
-
-    fn stop_all(&mut self, why: &'static str) {
-        let mut running = self.live();
-        running.retain(|nth| self.requests[*nth].at == At::Running);
-        running.sort_by_key(|nth| self.requests[*nth].place);
-        for nth in running {
-            self.stop(nth, why);
-        }
-    }
-
-    fn over(&mut self, nth: usize) {
-        let request = &mut self.requests[nth];
-        request.at = At::Over;
-        request.queue.clear();
-        self.places.push(request.place);
-        self.turns.retain(|other| *other != nth);
-    }
-
-    fn queue(&mut self, nth: usize, kind: Kind, json: Value) {
-        self.requests[nth].queue.push_back((kind, json));
-        if !self.turns.contains(&nth) {
-            self.turns.push_back(nth);
-        }
-    }
-
-    fn progress(&mut self, nth: usize, value: f64) -> Seen {
-        let request = &mut self.requests[nth];
-        if request.at != At::Running {
-            return Seen::Misuse(Misuse::Over);
-        }
-        if !value.is_finite() {
-            return Seen::Misuse(Misuse::NotFinite);
-        }
-        let Some(token) = &request.token else {
-            return Seen::Reported(Reported::NotAsked);
-        };
-        if request.last.is_some_and(|last| value <= last) {
-            return Seen::Reported(Reported::NotIncreasing);
-        }
-        request.last = Some(value);
-        let params = json!({"progressToken": token, "progress": value, "total": 100.0, "message": "m"});
-        let message = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
-        // 16 may wait; then the newest gives its place to the next.
-        if request.queue.len() == 16 {
-            *request.queue.back_mut().unwrap() = (Kind::Progress, message);
-            return Seen::Reported(Reported::Replaced);
-        }
-        self.queue(nth, Kind::Progress, message);
-        Seen::Reported(Reported::Queued)
-    }
-
-    fn respond(&mut self, nth: usize, how: Answer) -> Seen {
-        let request = &mut self.requests[nth];
-        if request.at != At::Running {
-            return Seen::Misuse(Misuse::Over);
-        }
-        request.at = At::Answered;
-        let id = request.id.clone();
-        let message = match how {
-            Answer::Result => json!({"jsonrpc": "2.0", "id": id, "result": {
-                "resultType": "complete",
-                "n": nth,
-                "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "s", "version": "1"}},
-            }}),
-            Answer::NotEncodable => error(Some(&id), -32603, None),
-            Answer::Refusal => error(Some(&id), -32602, Some(json!([1]))),
-        };
-        self.queue(nth, Kind::Response(Status::Ok), message);
-        Seen::Answered { encoded: how != Answer::NotEncodable }
-    }
-
-    fn transmit(&mut self) -> Seen {
-        if let Some((kind, json)) = self.control.pop_front() {
-            return Seen::Sent { kind, last: true, json };
-        }
-        let Some(nth) = self.turns.pop_front() else {
-            return Seen::Nothing;
-        };
-        let (kind, json) = self.requests[nth].queue.pop_front().unwrap();
-        let last = kind != Kind::Progress;
-        if last {
-            self.over(nth);
-        } else if !self.requests[nth].queue.is_empty() {
-            self.turns.push_back(nth);
-        }
-        Seen::Sent { kind, last, json }
     }
 }
 

@@ -5,6 +5,7 @@ use sansio_mcp::violation::PeerViolation;
 use serde_json::{Value, json};
 
 use crate::bytes::Bytes;
+use crate::frame::Operation;
 
 /// What to do. Requests are picked by a number that the model's state resolves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,29 +24,26 @@ pub(crate) enum Op {
     Poll,
 }
 
-impl Op {
-    /// How many bytes an operation takes.
-    pub(crate) const BYTES: usize = 3;
-
-    /// `None` when the bytes are used up.
-    pub(crate) fn from_bytes(bytes: &mut Bytes<'_>) -> Option<Self> {
+impl Operation for Op {
+    fn from_bytes(bytes: &mut Bytes<'_>) -> Option<Self> {
         let (kind, pick, more) = (bytes.next()?, bytes.next()?, bytes.next()?);
+        // More polls than there are events, or stops wait behind violations and nothing new is accepted.
         Some(match kind {
-            0..=54 => Self::Request { id: pick, how: more },
-            55..=69 => Self::Cancel { pick, how: more },
-            70..=77 => Self::Odd { which: more },
-            78..=79 => Self::Oversized,
-            80..=124 => Self::Progress { pick, value: more },
-            125..=149 => Self::Respond { pick, how: more },
-            150..=199 => Self::Transmit,
-            200..=209 => Self::Time { by: more, handle: pick % 4 > 0 },
-            210 => match pick {
+            0..=39 => Self::Request { id: pick, how: more },
+            40..=54 => Self::Cancel { pick, how: more },
+            55..=60 => Self::Odd { which: more },
+            61 => Self::Oversized,
+            62..=109 => Self::Progress { pick, value: more },
+            110..=129 => Self::Respond { pick, how: more },
+            130..=174 => Self::Transmit,
+            175..=184 => Self::Time { by: more, handle: pick % 4 > 0 },
+            185..=186 => match pick {
                 0..=7 => Self::InputEnd,
                 8..=15 => Self::StreamEnd,
                 16..=31 => Self::Close,
                 _ => Self::Poll,
             },
-            211..=255 => Self::Poll,
+            187..=255 => Self::Poll,
         })
     }
 }

@@ -6,13 +6,14 @@ use sansio_mcp::id::ServingId;
 use sansio_mcp::limits::ServerLimits;
 use sansio_mcp::model::{Implementation, RawJson, ServerCapabilities, ToolsCapability};
 use sansio_mcp::server::{
-    EncodeError, ErrorReply, Exchange, Members, Progress, ResultBody, Server, ServerConfig, ServerEvent,
-    Status,
+    EncodeError, ErrorReply, Exchange, Progress, ResultBody, Server, ServerConfig, ServerEvent, Status,
+    WrittenBody,
 };
 use sansio_mcp::time::{Mono, Now};
 use sansio_mcp::wire::Malformed;
 use serde_json::Value;
 
+use crate::frame::{self, Engine};
 use crate::server_model::{Answer, At, Command, Event, Model, Reading, Seen, Setup};
 use crate::server_ops::ODD;
 
@@ -57,8 +58,10 @@ pub(crate) fn config(in_flight: usize) -> Arc<ServerConfig> {
     Arc::new(config.build().unwrap())
 }
 
-impl System {
-    pub(crate) fn new(setup: Setup) -> Self {
+impl Engine for System {
+    type Model = Model;
+
+    fn of(setup: Setup) -> Self {
         let config = config(setup.in_flight);
         Self {
             real: if setup.single {
@@ -71,7 +74,7 @@ impl System {
         }
     }
 
-    pub(crate) fn run(&mut self, told: u64, command: &Command) -> Seen {
+    fn run(&mut self, told: u64, command: &Command) -> Seen {
         let now = Now::at(Mono::from_nanos(told));
         match command {
             Command::Request { id, token, ask } => {
@@ -111,6 +114,59 @@ impl System {
         Seen::Nothing
     }
 
+    fn check(&self, model: &Model) {
+        let unsent = either!(&self.real, it => it.unsent_bytes(), it.unsent_bytes());
+        assert_eq!(unsent > 0, model.has_output(), "7: bytes of nobody");
+        let finished = either!(&self.real, it => it.is_finished(), it.is_finished());
+        assert_eq!(finished, model.is_finished());
+        for (nth, request) in model.requests.iter().enumerate() {
+            let Some(serving) = self.ids.get(nth) else { continue };
+            let running = either!(&self.real, it => it.is_running(*serving), it.is_running());
+            assert_eq!(running, request.at == At::Running, "request {nth}");
+            if running && !model.setup.single {
+                assert_eq!(serving.index() as usize, request.place);
+            }
+        }
+        if let Real::Channel(server) = &self.real {
+            assert_eq!(server.in_flight(), model.in_flight());
+            // 8: the limit holds.
+            assert!(server.in_flight() <= model.setup.in_flight);
+            assert_eq!(server.has_output(), model.has_output());
+            assert_eq!(server.wants_input(), model.reading == Reading::Open);
+            // 4, 7: a deadline exactly while there is something for it to stop.
+            let deadline = server.poll_timeout().map(|deadline| deadline.at().as_nanos());
+            assert_eq!(deadline, model.deadline());
+        }
+    }
+
+    /// Answers what is running and takes what waits: nothing is left (7). Then the channel goes: nothing is possible any more
+    /// (13).
+    fn end(mut self, mut model: Model) {
+        // Every other run loses its channel in the middle of things.
+        if self.ids.len().is_multiple_of(2) {
+            frame::both(&mut self, &mut model, &Command::StreamEnd);
+        }
+        while frame::both(&mut self, &mut model, &Command::Poll) != Seen::Nothing {}
+        for nth in 0..model.told_of {
+            frame::both(&mut self, &mut model, &Command::Respond { nth, how: Answer::Result });
+        }
+        while frame::both(&mut self, &mut model, &Command::Transmit) != Seen::Nothing {}
+        self.check_empty();
+        for command in [
+            Command::StreamEnd,
+            Command::Odd(0),
+            Command::Oversized,
+            Command::Timeout,
+            Command::Close,
+            Command::InputEnd,
+        ] {
+            frame::both(&mut self, &mut model, &command);
+            self.check_empty();
+        }
+    }
+}
+
+impl System {
     fn message(&mut self, now: Now, bytes: &[u8]) {
         either!(&mut self.real, it => it.handle_message(now, bytes), it.handle_message(bytes));
     }
@@ -140,7 +196,7 @@ impl System {
     fn respond(&mut self, nth: usize, how: Answer) -> Seen {
         let serving = self.ids[nth];
         let n = format!("\"n\":{nth}");
-        let members = Members { members: n.as_bytes(), meta: None };
+        let members = WrittenBody { members: n.as_bytes(), meta: None };
         let data = RawJson::from_text("[1]").unwrap();
         let refusal = ErrorReply { code: -32602, message: "no", data: Some(data.as_raw()) };
         let done = match how {
@@ -183,35 +239,8 @@ impl System {
         Seen::Sent { kind: transmit.kind, last: transmit.last, json }
     }
 
-    /// What holds at any moment.
-    pub(crate) fn check(&self, model: &Model) {
-        let live = model.live();
-        let unsent = either!(&self.real, it => it.unsent_bytes(), it.unsent_bytes());
-        assert_eq!(unsent > 0, model.has_output(), "7: bytes of nobody");
-        let finished = either!(&self.real, it => it.is_finished(), it.is_finished());
-        assert_eq!(finished, model.is_finished());
-        for (nth, request) in model.requests.iter().enumerate() {
-            let Some(serving) = self.ids.get(nth) else { continue };
-            let running = either!(&self.real, it => it.is_running(*serving), it.is_running());
-            assert_eq!(running, request.at == At::Running, "request {nth}");
-            if running && !model.setup.single {
-                assert_eq!(serving.index() as usize, request.place);
-            }
-        }
-        if let Real::Channel(server) = &self.real {
-            assert_eq!(server.in_flight(), live.len());
-            // 8: the limit holds.
-            assert!(server.in_flight() <= model.setup.in_flight);
-            assert_eq!(server.has_output(), model.has_output());
-            assert_eq!(server.wants_input(), model.reading == Reading::Open);
-            // 4, 7: a deadline exactly while there is something for it to stop.
-            let deadline = server.poll_timeout().map(|deadline| deadline.at().as_nanos());
-            assert_eq!(deadline, model.deadline());
-        }
-    }
-
     /// Nothing is left.
-    pub(crate) fn check_empty(&mut self) {
+    fn check_empty(&mut self) {
         assert_eq!(self.poll(), Seen::Nothing);
         assert_eq!(self.transmit(), Seen::Nothing);
         if let Real::Channel(server) = &self.real {

@@ -11,7 +11,7 @@ use sansio_mcp::id::{CallId, ServingId};
 use sansio_mcp::limits::{ClientLimits, ServerLimits};
 use sansio_mcp::model::{ClientCapabilities, Implementation, ServerCapabilities, ToolsCapability};
 use sansio_mcp::server::{
-    Exchange, Kind, Members, Request, Server, ServerConfig, ServerConfigBuilder, ServerEvent, Stopped,
+    Exchange, Kind, Request, Server, ServerConfig, ServerConfigBuilder, ServerEvent, Stopped, WrittenBody,
 };
 use sansio_mcp::time::{Mono, Now};
 use sansio_mcp::violation::PeerViolation;
@@ -24,7 +24,7 @@ pub(crate) fn at(millis: u64) -> Now {
 pub(crate) const START: Now = Now { mono: Mono::ZERO, unix_millis: 0 };
 
 /// What a tool answers when it does not matter what.
-pub(crate) const DONE: Members<'static> = Members { members: b"\"content\":[]", meta: None };
+pub(crate) const DONE: WrittenBody<'static> = WrittenBody { members: b"\"content\":[]", meta: None };
 
 // The server.
 

@@ -47,7 +47,7 @@ impl ClientConnection {
         self.shared.lock().core.poll_transmit(stream, out)
     }
 
-    /// The method of a call and what it is addressed to, its tool: what the HTTP binding mirrors into headers.
+    /// The method of a call and what it is addressed to, its tool, prompt or resource: what the HTTP binding mirrors into headers.
     pub fn head(&self, call: CallId) -> Option<(String, Option<String>)> {
         let state = self.shared.lock();
         let method = state.core.method(call)?.to_owned();
@@ -66,7 +66,7 @@ impl ClientConnection {
 
     /// A stream has gone. Its call is lost, unless it has ended.
     pub fn stream_end(&self, stream: StreamId, cause: &str) {
-        self.shared.with(|state, now| state.core.handle_stream_end(now, stream, cause));
+        self.shared.stream_end(stream, cause);
     }
 }
 
@@ -101,8 +101,8 @@ impl Port for ClientConnection {
             if let Some(line) = framer.finish() {
                 frame(now, &mut state.core, &line);
             }
-            state.core.handle_stream_end(now, StreamId::SHARED, "the server closed the connection");
         });
+        self.lost("the server closed the connection");
     }
 
     fn lost(&self, cause: &str) {

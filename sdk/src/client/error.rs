@@ -23,16 +23,22 @@ pub enum CallError {
     /// The server asked for input, and there is nobody to answer.
     #[error("the server asked for input, which this client cannot give")]
     InputUnsupported,
+    /// A question of the server could not be answered, for this reason; the call was given up.
+    #[error("a question of the server could not be answered: {0}")]
+    InputFailed(Arc<str>),
+    /// A question of the server was not answered in time; the call was given up.
+    #[error("a question of the server was not answered in time")]
+    InputTimedOut,
     /// The call was cancelled here.
     #[error("the call was cancelled")]
     Cancelled,
     /// A deadline passed.
     #[error("the call timed out: {}", timeout(*.0))]
     TimedOut(Timeout),
-    /// The connection was lost, with the transport's cause.
+    /// The connection was lost, before the call or during it, with the transport's cause.
     #[error("the connection was lost: {0}")]
     Lost(Arc<str>),
-    /// The client was closed here; or the connection had been lost when the call was made.
+    /// The client was closed here.
     #[error("the client was closed")]
     Closed,
     /// The call could not be made; nothing was sent.
@@ -68,6 +74,8 @@ impl CallError {
             Self::BadPeer(_) => "BAD_PEER",
             Self::RoundsExceeded => "ROUNDS_EXCEEDED",
             Self::InputUnsupported => "INPUT_UNSUPPORTED",
+            Self::InputFailed(_) => "INPUT_FAILED",
+            Self::InputTimedOut => "INPUT_TIMED_OUT",
             Self::Cancelled => "CANCELLED",
             Self::TimedOut(Timeout::Idle) => "TIMED_OUT_IDLE",
             Self::TimedOut(Timeout::Total) => "TIMED_OUT_TOTAL",

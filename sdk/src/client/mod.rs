@@ -14,30 +14,53 @@
 //! # Ok(()) }
 //! ```
 //!
+//! | to | there is |
+//! | --- | --- |
+//! | call tools, prompts, resources, and list them | [`Client`]'s methods, each a [`Call`] to set up and await |
+//! | answer what a server asks in the middle of a call | handlers of a [`ClientBuilder`] |
+//! | hear of changes | [`Client::listen`], and [`Relisten`] across connections |
+//! | not ask again for what is still fresh | a [`Cache`] |
+//! | hear a server's log messages | [`Call::on_log`], [`ClientBuilder::on_log`] |
+//!
 //! Dropping a call that was begun cancels it: the server is told, if it knows of the call. A call ends exactly once,
 //! with its result or a [`CallError`], whose [`code`](CallError::code) is stable.
 
 mod after;
+mod cache;
 mod call;
+mod canceller;
 mod connection;
 mod error;
 mod events;
+mod extra;
+mod input;
+mod listen;
 mod listing;
 mod progress;
+mod relisten;
+mod setup;
 mod shared;
 mod slots;
+mod typed;
 
 use std::sync::Arc;
 
-use sansio_mcp::model::{DiscoverResult, ListToolsResult, Tool};
+use sansio_mcp::model::Implementation;
 use serde::Serialize;
 
+pub use cache::{Cache, CacheLimits};
 pub use call::{Call, ToolCall};
+pub use canceller::Canceller;
 pub use connection::ClientConnection;
 pub use error::{CallError, ListError};
 pub use events::{CallEvent, Events};
+pub use input::{InputFailure, Question};
+pub use listen::{Agreed, ListenEnd, ListenEvent, Subscription};
 pub use progress::Progress;
-pub use sansio_mcp::client::{Answer, CallSpec, ClientConfig};
+pub use relisten::{Relisten, RelistenEvent, RelistenLimits};
+pub use sansio_mcp::client::{Answer, CallSpec, ClientConfig, ListenSpec, LogMessage};
+pub use sansio_mcp::subscription::{Change, Changed};
+pub use setup::{ClientBuilder, ClientSetup};
 
 use crate::clock::Clock;
 use shared::{Handle, Shared};
@@ -52,10 +75,36 @@ pub struct Client {
 
 impl Client {
     /// Makes a client and the connection that a transport has to serve. Nothing is sent before the first call.
-    pub fn connect(config: impl Into<Arc<ClientConfig>>, clock: Arc<dyn Clock>) -> (Self, ClientConnection) {
-        let shared = Arc::new(Shared::new(config.into(), clock));
+    ///
+    /// A [`ClientConfig`] alone makes a client that answers no questions and keeps nothing; see
+    /// [`builder`](Self::builder) for more.
+    pub fn connect(setup: impl Into<ClientSetup>, clock: Arc<dyn Clock>) -> (Self, ClientConnection) {
+        let shared = Arc::new(Shared::new(setup.into(), clock));
         let connection = ClientConnection::new(Arc::clone(&shared));
         (Self { handle: Arc::new(Handle { shared }) }, connection)
+    }
+
+    /// Sets up a client of this name: handlers of questions, a cache, log messages.
+    pub fn builder(info: Implementation) -> ClientBuilder {
+        ClientBuilder::new(info)
+    }
+
+    /// Subscribes to changes (basic/patterns/subscriptions). Opens when first polled.
+    pub fn listen(&self, spec: ListenSpec) -> Subscription {
+        Subscription::new(Arc::clone(&self.handle), spec)
+    }
+
+    /// Forgets what the cache holds for this client alone. To be called when the client speaks for somebody else from
+    /// now on, for example with another access token (server/utilities/caching, "Cache Scope Field").
+    pub fn forget_private_results(&self) {
+        if let Some(cache) = &self.handle.shared.cache {
+            cache.forget_private();
+        }
+    }
+
+    /// Forgets what a change makes stale; false if there is no cache.
+    fn forget(&self, change: Change<'_>) -> bool {
+        self.handle.shared.cache.as_ref().map(|cache| cache.invalidate(change)).is_some()
     }
 
     /// Calls a tool with arguments that serialise to an object. Begins when first polled.
@@ -69,24 +118,6 @@ impl Client {
     /// Calls any method. Begins when first polled. See also [`Call::typed`].
     pub fn call(&self, spec: CallSpec) -> Call<Answer> {
         Call::new(Arc::clone(&self.handle), Ok(spec), Ok)
-    }
-
-    /// Asks what the server speaks and offers (server/discover).
-    pub fn discover(&self) -> Call<DiscoverResult> {
-        Call::new(Arc::clone(&self.handle), Ok(CallSpec::discover()), call::decode)
-    }
-
-    /// Lists one page of the tools, from the beginning or from the `next_cursor` of an earlier page.
-    pub fn list_tools_page(&self, cursor: Option<&str>) -> Call<ListToolsResult> {
-        Call::new(Arc::clone(&self.handle), Ok(CallSpec::list_tools(cursor)), call::decode)
-    }
-
-    /// Lists all tools, page by page.
-    ///
-    /// # Errors
-    /// A page could not be had, a cursor was given twice, or there are more than 1,000 pages.
-    pub async fn list_tools(&self) -> Result<Vec<Tool>, CallError> {
-        listing::tools(self).await
     }
 
     /// Ends every call with [`CallError::Closed`] and the connection with them. Nothing can be called any more.

@@ -3,14 +3,17 @@
 //! The core forgets a call when it ends; its slot here stays until the owner has collected the outcome. So a slot
 //! has one owner from beginning to end, and an index that the core has given to another call means another slot.
 
-use std::collections::VecDeque;
-use std::task::Waker;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::task::{Context, Waker};
 
-use sansio_mcp::client::Outcome;
+use sansio_mcp::client::{LogMessage, Outcome};
 use sansio_mcp::id::CallId;
 use sansio_mcp::limits::MAX_WAITING_PROGRESS;
+use sansio_mcp::time::Mono;
 
 use super::Progress;
+use super::extra::{Asked, Extra, Logs};
 
 /// Ended calls whose outcome nobody has collected. One more call is refused: whoever begins calls and never looks
 /// at them must not fill memory.
@@ -26,6 +29,18 @@ pub(super) struct Slot {
     pub(super) watched: bool,
     /// It was cancelled because it asked for input.
     pub(super) asked_for_input: bool,
+    /// What only some calls have.
+    pub(super) extra: Option<Box<Extra>>,
+}
+
+impl Slot {
+    /// Keeps the waker; the old one is returned so that it can be dropped outside the lock.
+    pub(super) fn wait(&mut self, cx: &Context<'_>) -> Option<Waker> {
+        if self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            return None;
+        }
+        self.waker.replace(cx.waker().clone())
+    }
 }
 
 /// All slots.
@@ -36,6 +51,8 @@ pub(super) struct Slots {
     /// The slot of the call that has this index in the core.
     of_call: Vec<u32>,
     uncollected: usize,
+    /// Slots whose owners want log messages.
+    logging: BTreeSet<u32>,
 }
 
 impl Slots {
@@ -53,6 +70,9 @@ impl Slots {
             self.entries.push(None);
             u32::try_from(self.entries.len() - 1).unwrap_or(u32::MAX)
         });
+        if slot.extra.as_ref().is_some_and(|extra| extra.logs.is_some()) {
+            self.logging.insert(at);
+        }
         if let Some(entry) = self.entries.get_mut(at as usize) {
             *entry = Some(slot);
         }
@@ -72,6 +92,9 @@ impl Slots {
     pub(super) fn remove(&mut self, at: u32) -> Option<Slot> {
         let slot = self.entries.get_mut(at as usize)?.take()?;
         self.free.push(at);
+        if slot.extra.is_some() {
+            self.logging.remove(&at);
+        }
         if slot.outcome.is_some() {
             self.uncollected -= 1;
         }
@@ -96,6 +119,42 @@ impl Slots {
         slot.waker.take()
     }
 
+    /// Hands something to the owner of a call, who may have to be woken.
+    pub(super) fn tell(&mut self, call: CallId, what: impl FnOnce(&mut Extra)) -> Option<Waker> {
+        let slot = self.of(call)?;
+        what(slot.extra.get_or_insert_default());
+        slot.waker.take()
+    }
+
+    /// Hands a round of questions to the owner of a call.
+    pub(super) fn asked(&mut self, call: CallId, asked: Asked) -> Option<Waker> {
+        self.tell(call, |extra| extra.questions = Some(asked))
+    }
+
+    /// Hands a log message to the owner of its call; where nobody knows which that is, to all that asked for messages
+    /// this severe.
+    pub(super) fn log(
+        &mut self,
+        call: Option<CallId>,
+        message: &Arc<LogMessage>,
+        mut wake: impl FnMut(Waker),
+    ) {
+        let mut push = |slot: &mut Slot| {
+            let logs = slot.extra.as_mut().and_then(|extra| extra.logs.as_mut());
+            if let Some(logs) = logs.filter(|logs: &&mut Logs| logs.level <= message.level) {
+                logs.push(message);
+                slot.waker.take().into_iter().for_each(&mut wake);
+            }
+        };
+        if let Some(call) = call {
+            return self.of(call).into_iter().for_each(push);
+        }
+        for at in &self.logging {
+            let slot = self.entries.get_mut(*at as usize).and_then(Option::as_mut);
+            slot.filter(|slot| slot.outcome.is_none()).into_iter().for_each(&mut push);
+        }
+    }
+
     /// Notes that a call is given up because it asked for input.
     pub(super) fn asked_for_input(&mut self, call: CallId) {
         if let Some(slot) = self.of(call) {
@@ -104,8 +163,13 @@ impl Slots {
     }
 
     /// Hands the outcome to the owner of a call, who may have to be woken.
-    pub(super) fn finish(&mut self, call: CallId, outcome: Outcome) -> Option<Waker> {
+    pub(super) fn finish(&mut self, call: CallId, outcome: Outcome, now: Mono) -> Option<Waker> {
         let slot = self.of(call).filter(|slot| slot.outcome.is_none())?;
+        if let Some(fetch) = slot.extra.as_mut().and_then(|extra| extra.fetch.take())
+            && let Outcome::Complete(answer) = &outcome
+        {
+            fetch.keep(answer, now);
+        }
         slot.outcome = Some(outcome);
         let waker = slot.waker.take();
         self.uncollected += 1;

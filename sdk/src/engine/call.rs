@@ -1,8 +1,9 @@
 //! One entry of a request into its handler: what the work, the layers, the handler and its context share.
 
+use std::any::Any;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use sansio_mcp::admission::{LaneKey, Passed, TicketId};
@@ -13,6 +14,7 @@ use sansio_mcp::server::{Progress, Reported, Request};
 use super::channel::ChannelId;
 use super::hub::{Assigned, Hub, Left};
 use super::signal::Signal;
+use super::values::Values;
 use super::watch::moved;
 use super::work::contained;
 use crate::mode::{Mode, Shared};
@@ -25,6 +27,19 @@ pub(crate) struct Cleanup<M: Mode> {
     pub(crate) bound: Option<Duration>,
 }
 
+/// The clean-up of one request that has not begun, each with its number.
+struct Pending<M: Mode>(Mutex<Vec<(usize, Cleanup<M>)>>);
+
+impl<M: Mode> Pending<M> {
+    fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(usize, Cleanup<M>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Shared by everything that takes part in one entry of one request.
 pub(crate) struct Call<M: Mode> {
     pub(crate) hub: Arc<Hub>,
@@ -35,23 +50,12 @@ pub(crate) struct Call<M: Mode> {
     pub(crate) signal: Arc<Signal>,
     /// Reports of progress go nowhere: the request carried no token.
     pub(crate) silent: bool,
-    /// Something stands in `cleanups`; looked at without the lock.
-    pub(crate) has_cleanups: AtomicBool,
-    pub(crate) kept: Kept<M>,
+    /// How much clean-up was ever registered; looked at without the lock.
+    registered: AtomicUsize,
+    cleanups: Pending<M>,
+    values: Values<M>,
     /// The view of this call that a blocking body has where the call itself cannot leave its thread.
     twin: OnceLock<Arc<Call<Shared>>>,
-}
-
-/// What handlers and layers left with their call.
-pub(crate) struct Kept<M: Mode> {
-    pub(crate) cleanups: Mutex<Vec<Cleanup<M>>>,
-    pub(crate) values: Mutex<Vec<Arc<M::Value>>>,
-}
-
-impl<M: Mode> Kept<M> {
-    fn new() -> Self {
-        Self { cleanups: Mutex::new(Vec::new()), values: Mutex::new(Vec::new()) }
-    }
 }
 
 impl<M: Mode> Call<M> {
@@ -67,8 +71,9 @@ impl<M: Mode> Call<M> {
             request,
             signal,
             silent,
-            has_cleanups: AtomicBool::new(false),
-            kept: Kept::new(),
+            registered: AtomicUsize::new(0),
+            cleanups: Pending::new(),
+            values: Values::default(),
             twin: OnceLock::new(),
         })
     }
@@ -96,8 +101,9 @@ impl<M: Mode> Call<M> {
                 request: Arc::clone(&self.request),
                 signal: Arc::clone(&self.signal),
                 silent: self.silent,
-                has_cleanups: AtomicBool::new(false),
-                kept: Kept::new(),
+                registered: AtomicUsize::new(0),
+                cleanups: Pending::new(),
+                values: self.values.twin(),
                 twin: OnceLock::new(),
             })
         });
@@ -105,22 +111,26 @@ impl<M: Mode> Call<M> {
     }
 
     /// The gate is behind the request: takes the lane, waiting for it if it is taken. The error is the reply
-    /// of a request that may not even wait.
+    /// of a request that may not even wait, or that is over: what a layer has handed to another task may come
+    /// here late, and nothing would ever wake it.
     pub(crate) async fn pass(&self, lane: Option<LaneKey>) -> Result<(), Reply> {
         let Some(ticket) = self.ticket else { return Ok(()) };
         let passed = self.hub.lock().pass(ticket, lane);
         match passed {
-            Passed::Start => {}
-            Passed::Busy => {
+            None => return Err(Reply::cancelled()),
+            Some(Passed::Start) => {}
+            Some(Passed::Busy) => {
                 moved!(info, "busy", &self.request, code = "SERVER_BUSY");
-                let retry = self.hub.lock().retry_after_ms();
-                return Err(crate::server::busy(retry));
+                let refusal = self.hub.lock().refusal();
+                return Err(crate::server::busy(&refusal));
             }
-            Passed::Waits => {
+            Some(Passed::Waits) => {
                 if !self.signal.is_stopped() {
                     moved!(trace, "in lane", &self.request);
                 }
-                poll_fn(|cx| self.signal.poll_turn(cx)).await;
+                if !poll_fn(|cx| self.signal.poll_turn(cx)).await {
+                    return Err(Reply::cancelled());
+                }
             }
         }
         moved!(trace, "running", &self.request);
@@ -148,13 +158,36 @@ impl<M: Mode> Call<M> {
         report
     }
 
-    pub(crate) fn on_exit(&self, cleanup: Cleanup<M>) {
-        self.kept.cleanups.lock().unwrap_or_else(PoisonError::into_inner).push(cleanup);
-        self.has_cleanups.store(true, Ordering::SeqCst);
+    /// Sets a value of the request's own context, for every thread.
+    pub(crate) fn set<T: Any + Send + Sync>(&self, value: T) {
+        self.values.set(Arc::new(value));
+    }
+
+    /// Sets a value of the request's own context that may not leave its thread.
+    pub(crate) fn set_own(&self, value: Arc<M::Value>) {
+        self.values.set_own(value);
+    }
+
+    pub(crate) fn get<T: Any + Clone>(&self) -> Option<T> {
+        self.values.get()
+    }
+
+    /// Registers clean-up. Returns its number.
+    pub(crate) fn on_exit(&self, cleanup: Cleanup<M>) -> usize {
+        let number = self.registered.fetch_add(1, Ordering::SeqCst);
+        self.cleanups.lock().push((number, cleanup));
         // The work ends first and looks for clean-up after that: one of the two sees the other.
         if self.signal.is_over() {
             self.drop_cleanups();
         }
+        number
+    }
+
+    /// Takes clean-up back that has not begun.
+    pub(crate) fn disarm(&self, number: usize) -> Option<Cleanup<M>> {
+        let mut cleanups = self.cleanups.lock();
+        let place = cleanups.iter().position(|(known, _)| *known == number)?;
+        Some(cleanups.remove(place).1)
     }
 
     /// Drops clean-up that nobody will run. It may hold the context, and the context holds it.
@@ -174,21 +207,17 @@ impl<M: Mode> Call<M> {
     }
 
     fn own_cleanup(&self) -> Option<Cleanup<M>> {
-        if !self.has_cleanups.load(Ordering::SeqCst) {
+        if self.registered.load(Ordering::SeqCst) == 0 {
             return None;
         }
-        self.kept.cleanups.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        self.cleanups.lock().pop().map(|(_, cleanup)| cleanup)
     }
 }
 
-impl<M: Mode> Drop for Kept<M> {
-    /// What the request's own context holds is the user's: its panics are contained.
+impl<M: Mode> Drop for Pending<M> {
+    /// Clean-up is the user's: its panics are contained.
     fn drop(&mut self) {
-        let values = std::mem::take(self.values.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let cleanups = std::mem::take(self.cleanups.get_mut().unwrap_or_else(PoisonError::into_inner));
-        for value in values {
-            contained(|| drop(value));
-        }
+        let cleanups = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
         for cleanup in cleanups {
             contained(|| drop(cleanup));
         }

@@ -7,9 +7,10 @@ use sansio_mcp::admission::{ChannelKey, TicketId};
 use sansio_mcp::id::ServingId;
 use sansio_mcp::misuse::Misuse;
 use sansio_mcp::server::{EncodeError, ErrorReply, Exchange, Request, Server, ServerEvent};
+use sansio_mcp::subscription::Change;
 
 use super::signal::Signal;
-use crate::server::Reply;
+use crate::server::{Answer, Body, Reply};
 
 /// A channel's place; never mistaken for a later channel's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +39,15 @@ pub(super) struct Channel {
     pub(super) parked: Vec<ServingId>,
     /// What is known of each request, by its serving's index.
     pub(super) requests: Vec<Option<Entry>>,
+    /// Its subscriptions when they were last counted.
+    pub(super) subscriptions: usize,
+}
+
+/// What subscriptions are told.
+pub(super) enum Published<'a> {
+    One(Change<'a>),
+    /// Every resource that it says yes to.
+    Matching(&'a dyn Fn(&str) -> bool),
 }
 
 /// The protocol's half of a channel.
@@ -71,10 +81,18 @@ impl Port {
         reply: &Reply,
     ) -> Result<Option<EncodeError>, Misuse> {
         match reply {
-            Reply::Answer(answer) => {
+            Reply::Answer(Answer::Subscribed(filter)) => {
                 let done = match self {
-                    Self::Shared(server) => server.respond(serving, answer),
-                    Self::Single(exchange) => exchange.respond(answer),
+                    Self::Shared(server) => server.acknowledge(serving, filter),
+                    Self::Single(exchange) => exchange.acknowledge(filter),
+                };
+                done.map(|()| None)
+            }
+            Reply::Answer(answer) => {
+                let body = Body::new(answer);
+                let done = match self {
+                    Self::Shared(server) => server.respond(serving, &body),
+                    Self::Single(exchange) => exchange.respond(&body),
                 };
                 done.map(Result::err)
             }
@@ -90,6 +108,30 @@ impl Port {
                 };
                 done.map(|()| None)
             }
+        }
+    }
+
+    pub(super) fn unsent_bytes(&self) -> usize {
+        match self {
+            Self::Shared(server) => server.unsent_bytes(),
+            Self::Single(exchange) => exchange.unsent_bytes(),
+        }
+    }
+
+    /// Subscriptions that have not ended.
+    pub(super) fn subscriptions(&self) -> usize {
+        match self {
+            Self::Shared(server) => server.subscriptions(),
+            Self::Single(exchange) => usize::from(exchange.is_subscription()),
+        }
+    }
+
+    pub(super) fn publish(&mut self, what: &Published<'_>) {
+        match (self, what) {
+            (Self::Shared(server), Published::One(change)) => server.publish(*change),
+            (Self::Shared(server), Published::Matching(matches)) => server.publish_resources(*matches),
+            (Self::Single(exchange), Published::One(change)) => exchange.publish(*change),
+            (Self::Single(exchange), Published::Matching(matches)) => exchange.publish_resources(*matches),
         }
     }
 

@@ -12,6 +12,7 @@ use super::hub::Left;
 use super::signal::keep;
 use super::work::{Work, contained};
 use super::{Bounds, Hub};
+use crate::clock::Alarm;
 use crate::mode::Mode;
 use crate::server::Registry;
 
@@ -20,7 +21,9 @@ const BUDGET: usize = 512;
 
 /// Runs everything the engine has admitted. Poll it, or spawn it; it completes after
 /// [`Engine::shutdown`](super::Engine::shutdown), or once every engine handle and connection is gone, when
-/// the last handler and its clean-up are over.
+/// the last handler and its clean-up are over; at the latest after the
+/// [closing bound](crate::server::Builder::closing_bound), when it drops what is left. Work that a spawn hook was given
+/// is left to its executor then, and a blocking body to its thread: it keeps slot and lane until it returns.
 #[must_use = "handlers run only while the driver is polled"]
 pub struct Driver<M: Mode> {
     hub: Arc<Hub>,
@@ -34,6 +37,9 @@ pub struct Driver<M: Mode> {
     round: VecDeque<usize>,
     /// What the last work left.
     left: Option<Left>,
+    /// When closing ends, whatever is left.
+    closing: Option<Alarm>,
+    over: bool,
 }
 
 /// Where one work lives; its waker outlives it and serves the next.
@@ -98,7 +104,24 @@ impl<M: Mode> Driver<M> {
             woken: Arc::default(),
             round: VecDeque::new(),
             left: None,
+            closing: None,
+            over: false,
         }
+    }
+
+    /// Everything is closing: whether that has lasted for so long that what is left is dropped.
+    fn closing_is_over(&mut self, cx: &mut Context<'_>) -> bool {
+        let clock = &*self.hub.clock;
+        let total = self.bounds.total;
+        let alarm = self.closing.get_or_insert_with(|| Alarm::new(clock, clock.now().mono + total));
+        if alarm.poll(clock, cx).is_pending() {
+            return false;
+        }
+        tracing::warn!(code = "CLOSING_TIMED_OUT", "what was not over at the closing bound was left behind");
+        self.over = true;
+        self.give_back();
+        self.places.clear();
+        true
     }
 
     /// Starts a work: on the user's executor if there is a hook, else here, where it is polled at once.
@@ -147,11 +170,15 @@ impl<M: Mode> Future for Driver<M> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
+        if this.over {
+            return Poll::Ready(());
+        }
         let mut budget = BUDGET;
         // What is woken from here on is seen below.
         let _known = this.hub.lock().driver.take();
         loop {
             let mut idle = true;
+            let mut closing = false;
             // Wakers that were replaced, dropped while nothing is locked.
             let mut old = [None, None];
             loop {
@@ -166,6 +193,7 @@ impl<M: Mode> Future for Driver<M> {
                         if hub.closing && hub.works == 0 {
                             return Poll::Ready(());
                         }
+                        closing = hub.closing;
                         old[0] = keep(&mut hub.driver, cx.waker());
                         break;
                     }
@@ -189,6 +217,9 @@ impl<M: Mode> Future for Driver<M> {
                 idle = false;
                 this.poll_place(index);
                 budget = budget.saturating_sub(1);
+            }
+            if closing && this.closing_is_over(cx) {
+                return Poll::Ready(());
             }
             if idle {
                 return Poll::Pending;

@@ -41,6 +41,9 @@ pub(crate) struct HubState {
     pub(crate) closing: bool,
     /// Tells what is to hear of it that `closing` was set.
     pub(crate) ending: Arc<Signal>,
+    /// Subscriptions on all channels, and how many there may be.
+    pub(super) subscriptions: usize,
+    pub(super) max_subscriptions: usize,
     /// Works handed to the driver that are not over.
     pub(crate) works: usize,
     pub(super) wakes: Vec<Waker>,
@@ -50,6 +53,9 @@ pub(crate) struct HubState {
     /// Signals that nobody holds any more, for reuse.
     pub(super) spare_signals: Vec<Arc<Signal>>,
 }
+
+/// Subscriptions on all channels together, unless told otherwise. One with a short filter costs some 600 bytes.
+pub(crate) const DEFAULT_SUBSCRIPTIONS: usize = 16_384;
 
 /// Signals kept for reuse.
 pub(super) const SPARE_SIGNALS: usize = 256;
@@ -86,12 +92,15 @@ pub struct Facts {
     pub waiting: usize,
     /// Channels.
     pub channels: usize,
+    /// Subscriptions that have not ended.
+    pub subscriptions: usize,
     /// Reports of progress that were not sent, since the start: not increasing, out of range, not a number.
     pub refused_progress: u64,
 }
 
 impl Hub {
     pub(crate) fn new(admission: Admission, config: Arc<ServerConfig>, clock: Arc<dyn Clock>) -> Self {
+        let max_subscriptions = DEFAULT_SUBSCRIPTIONS;
         let state = HubState {
             admission,
             channels: Vec::new(),
@@ -104,6 +113,8 @@ impl Hub {
             handles: 0,
             closing: false,
             ending: Arc::default(),
+            subscriptions: 0,
+            max_subscriptions,
             works: 0,
             wakes: Vec::new(),
             stale: Vec::new(),
@@ -127,6 +138,7 @@ impl Hub {
             running: state.admission.running(),
             waiting: state.admission.waiting(),
             channels: state.channels.iter().flatten().count(),
+            subscriptions: state.subscriptions,
             refused_progress: self.refused_progress.load(Ordering::Relaxed),
         }
     }
@@ -236,6 +248,7 @@ impl HubState {
             listed: false,
             parked: Vec::new(),
             requests: Vec::new(),
+            subscriptions: 0,
         });
         self.handles += 1;
         let index = if let Some(index) = self.free.pop() {
@@ -265,6 +278,7 @@ impl HubState {
         self.settle(id);
         if let Some(place) = self.channels.get_mut(id.index as usize) {
             let gone = place.take();
+            self.subscriptions -= gone.as_ref().map_or(0, |channel| channel.subscriptions);
             let held = gone.as_ref().is_some_and(|channel| channel.held);
             self.stale.extend(gone.and_then(|channel| channel.writer));
             if held {
@@ -385,10 +399,13 @@ impl HubState {
             last = transmit.last;
         }
         let old = keep(&mut channel.writer, waker);
-        let (held, paused) = (channel.held, channel.paused);
+        let (held, paused, listening) = (channel.held, channel.paused, channel.subscriptions > 0);
         self.stale.extend(old);
         if paused && self.inbox.is_empty() {
             self.resume();
+        }
+        if listening {
+            self.count_subscriptions(id);
         }
         if held {
             self.settle(id);
@@ -403,62 +420,5 @@ impl HubState {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::task::Waker;
-    use std::time::Duration;
-
-    use sansio_mcp::admission::AdmissionLimits;
-    use sansio_mcp::model::{Implementation, ServerCapabilities, ToolsCapability};
-
-    use super::*;
-    use crate::clock::Sleep;
-
-    struct Still;
-
-    impl Clock for Still {
-        fn now(&self) -> Now {
-            Now::default()
-        }
-
-        fn sleep_until(&self, _: Mono) -> Sleep {
-            Box::pin(std::future::pending())
-        }
-
-        fn sleep(&self, _: Duration) -> Sleep {
-            Box::pin(std::future::pending())
-        }
-    }
-
-    /// A transport asks again and again while the driver is slow, and the driver comes round before the
-    /// transport has left a waker: the list of those to be told must not grow.
-    #[test]
-    fn a_channel_stands_once_in_the_list_of_paused_ones() {
-        let mut capabilities = ServerCapabilities::default();
-        capabilities.tools = Some(ToolsCapability::default());
-        let config = ServerConfig::builder(Implementation::new("t", "1"), capabilities).build().unwrap();
-        let admission = Admission::new(AdmissionLimits::default()).unwrap();
-        let hub = Hub::new(admission, Arc::new(config), Arc::new(Still));
-        let config = Arc::clone(&hub.config);
-        let mut state = hub.lock();
-        let id = state.open(&config, false, Now::default());
-        let mut line = Vec::new();
-        line.extend_from_slice(br#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"#);
-        line.extend_from_slice(br#""io.modelcontextprotocol/protocolVersion":"2026-07-28","#);
-        line.extend_from_slice(br#""io.modelcontextprotocol/clientCapabilities":{}}}}"#);
-        for _ in 0..100 {
-            state.with_server(id, |server| server.handle_message(Now::default(), &line));
-            assert!(!state.wants_input(id), "the driver has not begun what was read");
-            state.inbox.clear();
-            state.resume();
-            assert!(state.wants_input(id));
-            state.with_server(id, |server| {
-                server.handle_message(
-                    Now::default(),
-                    br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
-                );
-            });
-            assert!(state.paused.len() <= 1, "{}", state.paused.len());
-        }
-        state.fill(id, &mut Vec::new(), 1, Waker::noop());
-    }
-}
+#[path = "hub_test.rs"]
+mod tests;

@@ -5,8 +5,10 @@ mod channel;
 mod connection;
 mod driver;
 mod hub;
+mod publish;
 mod requests;
 mod signal;
+mod values;
 mod watch;
 mod work;
 
@@ -25,20 +27,56 @@ pub(crate) use work::Work;
 #[cfg(feature = "blocking")]
 pub(crate) use work::contained;
 
+use sansio_mcp::misuse::Misuse;
+use sansio_mcp::subscription::Change;
+
+use channel::Published;
+
 use crate::clock::Clock;
 use crate::mode::Mode;
-use crate::server::Server;
+use crate::server::{ConfigError, Server};
 
-/// How long clean-up may take.
+/// How long what nobody waits for any more may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
+    /// One clean-up.
     pub(crate) cleanup: Duration,
+    /// One clean-up, while shutting down.
     pub(crate) closing: Duration,
+    /// Everything, from the shutdown on.
+    pub(crate) total: Duration,
+}
+
+impl Bounds {
+    /// # Errors
+    /// Names the bound that is zero.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        if self.cleanup.is_zero() || self.closing.is_zero() {
+            return Err(ConfigError::new(
+                "cleanup_bounds",
+                "are zero: no clean-up would ever get to its end",
+            ));
+        }
+        if self.total.is_zero() {
+            return Err(ConfigError::new("closing_bound", "is zero: nothing would be waited for"));
+        }
+        Ok(())
+    }
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            cleanup: Duration::from_secs(5),
+            closing: Duration::from_millis(1500),
+            total: Duration::from_secs(3),
+        }
+    }
 }
 
 /// Owns admission for all channels of a process. Cheap to clone.
 pub struct Engine {
-    hub: Arc<Hub>,
+    pub(crate) hub: Arc<Hub>,
 }
 
 impl Engine {
@@ -61,10 +99,36 @@ impl Engine {
         Exchange::open(Arc::clone(&self.hub))
     }
 
-    /// Stops everything: handlers are cancelled, clean-up runs within its bound, the driver completes.
+    /// Stops everything: handlers are cancelled, clean-up runs within its bound, the driver completes when all is
+    /// over, or at the [closing bound](crate::server::Builder::closing_bound).
     pub fn shutdown(&self) {
         let now = self.hub.now();
         self.hub.lock().shut_down(now);
+    }
+
+    /// Something has changed: every subscription that asked for it is told, on every channel. Several changes of the
+    /// same thing that a subscriber has not read yet are one to it.
+    ///
+    /// # Errors
+    /// The server has not declared that it tells of this; nobody could have asked for it.
+    pub fn publish(&self, change: Change<'_>) -> Result<(), Misuse> {
+        if !self.hub.config.tells_of(change) {
+            return Err(Misuse::NotOffered);
+        }
+        self.hub.publish(&Published::One(change));
+        Ok(())
+    }
+
+    /// As [`publish`](Self::publish), for every resource that was asked for and whose URI `matches`.
+    ///
+    /// # Errors
+    /// The server has not declared that resources can be subscribed to.
+    pub fn publish_resources(&self, matches: &dyn Fn(&str) -> bool) -> Result<(), Misuse> {
+        if !self.hub.config.tells_of(Change::Resource("")) {
+            return Err(Misuse::NotOffered);
+        }
+        self.hub.publish(&Published::Matching(matches));
+        Ok(())
     }
 
     /// What it is doing.

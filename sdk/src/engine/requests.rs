@@ -5,6 +5,7 @@ use std::sync::Arc;
 use sansio_mcp::admission::{Cancelled, Grant, LaneKey, Passed, State, TicketId};
 use sansio_mcp::id::ServingId;
 use sansio_mcp::misuse::Misuse;
+use sansio_mcp::model::ServerBusy;
 use sansio_mcp::server::{Method, Progress, Reported, Request, ServerEvent, Stopped};
 
 use super::channel::{ChannelId, Entry, Port};
@@ -55,11 +56,11 @@ impl HubState {
         }
     }
 
-    pub(crate) fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Passed {
+    /// `None`: the ticket is over.
+    pub(crate) fn pass(&mut self, ticket: TicketId, lane: Option<LaneKey>) -> Option<Passed> {
         let passed = self.admission.pass(ticket, lane);
         self.grants();
-        // A ticket that is over belongs to a work that is being stopped: it waits for that.
-        passed.unwrap_or(Passed::Waits)
+        passed.ok()
     }
 
     /// Hands a reply over; false if the request is over and nobody waits for one.
@@ -133,6 +134,7 @@ impl HubState {
 
     /// Does what the events of a channel ask for.
     pub(super) fn settle(&mut self, id: ChannelId) {
+        self.count_subscriptions(id);
         while let Some(event) = self.channel(id).and_then(|channel| channel.port.poll_event()) {
             match event {
                 ServerEvent::Request { serving, request } => self.request(id, serving, request),
@@ -150,7 +152,11 @@ impl HubState {
             self.respond(id, serving, &Reply::dropped());
             return;
         }
-        let tracked = *request.method() != Method::ToolsList;
+        if *request.method() == Method::SubscriptionsListen && self.subscriptions > self.max_subscriptions {
+            self.notes.push(Note::Busy(request));
+            return self.busy(id, serving);
+        }
+        let tracked = !matches!(request.method(), Method::ToolsList | Method::SubscriptionsListen);
         let (ticket, open) = if tracked {
             if let Ok(entered) = self.admission.enter(id.key()) {
                 (Some(entered.ticket), entered.at_gate)
@@ -164,7 +170,7 @@ impl HubState {
         if let Some(ticket) = ticket {
             place(&mut self.tickets, ticket.index(), (ticket, id, serving));
         }
-        if !open && Note::queued_is_wanted() {
+        if !open && Note::queued_may_be_wanted() {
             self.notes.push(Note::Queued(Arc::clone(&request)));
         }
         let Some(channel) = self.channel(id) else { return };
@@ -176,14 +182,13 @@ impl HubState {
     }
 
     fn busy(&mut self, id: ChannelId, serving: ServingId) {
-        let reply = crate::server::busy(self.retry_after_ms());
+        let reply = crate::server::busy(&self.refusal());
         self.respond(id, serving, &reply);
     }
 
-    /// When a refused client may try again: a tenth of a second, and a millisecond for each that waits already,
-    /// so that a long queue is not asked as often as a short one.
-    pub(crate) fn retry_after_ms(&self) -> u64 {
-        100 + self.admission.waiting().min(1_000) as u64
+    /// What a client is told whose request may not even wait.
+    pub(crate) fn refusal(&self) -> ServerBusy {
+        ServerBusy::behind(self.admission.waiting())
     }
 
     fn stopped(&mut self, id: ChannelId, serving: ServingId, why: Stopped) {

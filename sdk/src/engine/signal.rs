@@ -6,6 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use sansio_mcp::admission::TicketId;
+use sansio_mcp::server::Request;
+
+use super::hub::Hub;
+use super::watch::moved;
+
 /// Shared between the hub, the work, the handler's context, and a blocking body on its own thread.
 #[derive(Debug, Default)]
 pub(crate) struct Signal {
@@ -25,6 +31,29 @@ struct Waiting {
     turn: Option<Waker>,
     /// Futures of user code that wait for the stop; a place is freed when its future goes.
     others: Vec<Option<Waker>>,
+    /// What the last blocking body gives back when it returns: its work has gone before it.
+    left_behind: Option<LeftBehind>,
+}
+
+/// The work of a request is gone, a blocking body of it is not.
+pub(super) struct LeftBehind {
+    pub(super) hub: Arc<Hub>,
+    pub(super) ticket: Option<TicketId>,
+    pub(super) request: Arc<Request>,
+}
+
+impl LeftBehind {
+    /// Slot and lane are given back.
+    pub(super) fn finish(self) {
+        moved!(trace, "over", &self.request);
+        self.hub.lock().finish(self.ticket);
+    }
+}
+
+impl std::fmt::Debug for LeftBehind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LeftBehind").field("ticket", &self.ticket).finish_non_exhaustive()
+    }
 }
 
 /// Keeps a waker. The old one is returned, to be dropped where no lock is held: that may run an executor's code.
@@ -52,12 +81,26 @@ impl Signal {
         self.over.load(Ordering::SeqCst)
     }
 
+    /// The work is over. Whoever still waits for the turn is woken: it will not come.
     pub(crate) fn end(&self) {
         self.over.store(true, Ordering::SeqCst);
+        let turn = self.waiting().turn.take();
+        turn.into_iter().for_each(Waker::wake);
     }
 
     pub(crate) fn is_outstanding(&self) -> bool {
         self.outstanding.load(Ordering::Acquire) > 0
+    }
+
+    /// The work goes. What is to be given back is returned, unless a blocking body has not returned: then that
+    /// does it.
+    pub(super) fn leave_behind(&self, what: LeftBehind) -> Option<LeftBehind> {
+        let mut waiting = self.waiting();
+        if !self.is_outstanding() {
+            return Some(what);
+        }
+        waiting.left_behind = Some(what);
+        None
     }
 
     /// The work is to stop. The wakers to wake, once no lock is held.
@@ -65,7 +108,7 @@ impl Signal {
         self.stopped.store(true, Ordering::Release);
         let mut waiting = self.waiting();
         let others: Vec<Waker> = waiting.others.iter_mut().filter_map(Option::take).collect();
-        waiting.work.take().into_iter().chain(others)
+        waiting.work.take().into_iter().chain(waiting.turn.take()).chain(others)
     }
 
     /// It is the work's turn. The wakers to wake, once no lock is held.
@@ -75,13 +118,19 @@ impl Signal {
         waiting.work.take().into_iter().chain(waiting.turn.take())
     }
 
-    /// Completes when it is the work's turn.
-    pub(crate) fn poll_turn(&self, cx: &Context<'_>) -> Poll<()> {
-        if !self.is_granted() {
+    /// Completes when it is the work's turn, or will never be: whether it is.
+    pub(crate) fn poll_turn(&self, cx: &Context<'_>) -> Poll<bool> {
+        let turn = || {
+            if self.is_stopped() || self.is_over() {
+                return Poll::Ready(false);
+            }
+            if self.is_granted() { Poll::Ready(true) } else { Poll::Pending }
+        };
+        if turn().is_pending() {
             let _old = keep(&mut self.waiting().turn, cx.waker());
         }
         // It may have come in between.
-        if self.is_granted() { Poll::Ready(()) } else { Poll::Pending }
+        turn()
     }
 
     /// The work wants to hear of what comes. Whoever calls this looks at the facts again afterwards.
@@ -106,9 +155,16 @@ pub(crate) struct Outstanding(Arc<Signal>);
 impl Drop for Outstanding {
     fn drop(&mut self) {
         self.0.outstanding.fetch_sub(1, Ordering::AcqRel);
-        let work = self.0.waiting().work.take();
+        let (work, left_behind) = {
+            let mut waiting = self.0.waiting();
+            let left_behind = if self.0.is_outstanding() { None } else { waiting.left_behind.take() };
+            (waiting.work.take(), left_behind)
+        };
         if let Some(work) = work {
             work.wake();
+        }
+        if let Some(left_behind) = left_behind {
+            left_behind.finish();
         }
     }
 }

@@ -44,9 +44,9 @@ pub(crate) enum Note {
 }
 
 impl Note {
-    /// Whether anybody wants to hear of requests that queue.
-    pub(crate) fn queued_is_wanted() -> bool {
-        tracing::enabled!(target: TARGET, tracing::Level::TRACE)
+    /// Whether anybody may want to hear of requests that queue. Asks no subscriber: this is called under the lock.
+    pub(crate) fn queued_may_be_wanted() -> bool {
+        tracing::level_filters::LevelFilter::current() >= tracing::Level::TRACE
     }
 
     pub(crate) fn tell(self) {

@@ -15,14 +15,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use sansio_mcp::time::Mono;
-
 use super::call::Call;
 use super::hub::Left;
-use super::signal::Cancelled;
+use super::signal::{Cancelled, LeftBehind};
 use super::watch::moved;
 use super::{Bounds, Hub};
-use crate::clock::Sleep;
+use crate::clock::Alarm;
 use crate::mode::Mode;
 use crate::server::{Registry, Reply, run_request};
 
@@ -42,17 +40,16 @@ enum Stage<M: Mode> {
 
 /// When a clean-up is dropped, at the latest.
 struct Bound {
-    at: Mono,
-    sleep: Sleep,
+    alarm: Alarm,
     /// Shutting down makes it earlier, also in the middle.
     ending: Option<Cancelled>,
 }
 
 impl Bound {
     fn new(hub: &Hub, within: Duration) -> Self {
-        let at = hub.clock.now().mono + within;
+        let alarm = Alarm::new(&*hub.clock, hub.clock.now().mono + within);
         let ending = Cancelled::new(Arc::clone(&hub.lock().ending));
-        Self { at, sleep: hub.clock.sleep_until(at), ending: Some(ending) }
+        Self { alarm, ending: Some(ending) }
     }
 
     fn poll(&mut self, hub: &Hub, closing: Duration, cx: &mut Context<'_>) -> Poll<()> {
@@ -60,12 +57,11 @@ impl Bound {
         if ends {
             self.ending = None;
             let at = hub.clock.now().mono + closing;
-            if at < self.at {
-                self.at = at;
-                self.sleep = hub.clock.sleep_until(at);
+            if at < self.alarm.at() {
+                self.alarm = Alarm::new(&*hub.clock, at);
             }
         }
-        self.sleep.as_mut().poll(cx)
+        self.alarm.poll(&*hub.clock, cx)
     }
 }
 
@@ -235,7 +231,7 @@ impl<M: Mode> Future for Work<M> {
 }
 
 impl<M: Mode> Drop for Work<M> {
-    /// Only when the driver, or the executor that the work was spawned on, is dropped before its time.
+    /// Only when the driver, or the executor that the work was spawned on, drops it before its time.
     fn drop(&mut self) {
         if !matches!(self.stage, Stage::Over) {
             self.replace_stage(Stage::Over);
@@ -243,8 +239,14 @@ impl<M: Mode> Drop for Work<M> {
             deliver(&call.hub, call, &Reply::dropped());
             call.signal.end();
             call.drop_cleanups();
-            moved!(trace, "over", &call.request);
-            call.hub.lock().finish(call.ticket);
+            let left_behind = call.signal.leave_behind(LeftBehind {
+                hub: Arc::clone(&call.hub),
+                ticket: call.ticket,
+                request: Arc::clone(&call.request),
+            });
+            if let Some(left_behind) = left_behind {
+                left_behind.finish();
+            }
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! It reads and writes at the same time, in batches: many lines a system call, a flush only when there is nothing
 //! more to write, and no sleep before every source was looked at once more in vain. Memory is bounded: one chunk
-//! read, one batch to write, one line that is not complete yet.
+//! read, one batch to write, one line that is not complete yet; and while the writer is stuck and the port takes
+//! nothing, what a peer had still sent before it ended its input.
 
 use std::future::Future;
 use std::io::{self, ErrorKind};
@@ -13,16 +14,18 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
-use sansio_mcp::time::Mono;
 use sansio_mcp::wire::Framer;
 
 use super::Port;
-use crate::clock::{Clock, Sleep};
+use crate::clock::{Alarm, Clock};
 
 /// Size of the read buffer at first: most connections are mostly idle.
 const READ_MIN: usize = 4 * 1024;
 /// Size it grows to as soon as a read fills it.
 const READ_MAX: usize = 64 * 1024;
+/// Bytes read ahead, without being taken, from a peer that reads nothing: its end lies behind what it had sent,
+/// and what it had sent fits a pipe. An end that is further away is noticed when the port takes input again.
+pub(super) const AHEAD: usize = 256 * 1024;
 /// Bytes after which a batch of lines is written.
 pub(super) const BATCH: usize = 64 * 1024;
 /// Bytes moved in one poll before the executor gets a turn.
@@ -79,9 +82,9 @@ pub struct Pump<P, R, W> {
     written: usize,
     /// Something was written and not flushed.
     unflushed: bool,
-    alarm: Option<(Mono, Sleep)>,
+    alarm: Option<Alarm>,
     /// The end is near and the peer takes nothing: how long it may go on so.
-    stuck: Option<Sleep>,
+    stuck: Option<Alarm>,
     stage: Stage,
 }
 
@@ -89,12 +92,22 @@ pub struct Pump<P, R, W> {
 enum Stage {
     /// Both ways.
     Open,
-    /// The peer sends nothing more.
+    /// The peer sends nothing more; what was read of it waits for the port to take it.
+    InputEnding,
+    /// The peer sends nothing more, and the port knows.
     InputEnded,
     /// The port is finished: what is left is written, until the alarm, and the writer closed.
     Closing,
     /// Over.
     Done,
+}
+
+impl<P, R, W> Pump<P, R, W> {
+    /// The streams, once the pump has completed: whoever owns them may have more to do with them. Bytes that were
+    /// read and not taken, or not written, are lost.
+    pub fn into_streams(self) -> (R, W) {
+        (self.reader, self.writer)
+    }
 }
 
 /// What a step has achieved.
@@ -173,38 +186,82 @@ where
     /// Input that was read waits, and the port wants it: polling again at once gets on. An executor need not be asked
     /// for a turn in between, since it is not waiting for the peer.
     pub fn has_input(&self) -> bool {
-        self.stage == Stage::Open && !self.unfed.is_empty() && self.port.wants_input()
+        matches!(self.stage, Stage::Open | Stage::InputEnding)
+            && !self.unfed.is_empty()
+            && self.port.wants_input()
     }
 
     fn read(&mut self, cx: &mut Context<'_>) -> Step {
-        if self.stage != Stage::Open {
+        if !matches!(self.stage, Stage::Open | Stage::InputEnding) {
             return Step::Idle;
         }
         if !self.port.wants_input() {
-            return Step::Unwanted;
+            return match self.read_ahead(cx) {
+                Step::Idle => Step::Unwanted,
+                step => step,
+            };
         }
         if !self.unfed.is_empty() {
             return self.feed();
         }
+        if self.stage == Stage::InputEnding {
+            return self.input_end();
+        }
         if self.chunk.is_empty() {
             self.chunk = vec![0; READ_MIN];
-        } else if self.unfed.end == self.chunk.len() && self.chunk.len() < READ_MAX {
+        } else if self.chunk.len() > READ_MAX
+            || self.unfed.end == self.chunk.len() && self.chunk.len() < READ_MAX
+        {
             self.chunk = vec![0; READ_MAX];
         }
-        match Pin::new(&mut self.reader).poll_read(cx, &mut self.chunk) {
+        self.unfed = 0..0;
+        match self.read_some(cx) {
+            Step::Moved(n) if n > 0 => self.feed(),
+            step => step,
+        }
+    }
+
+    /// Reads behind what was not taken yet.
+    fn read_some(&mut self, cx: &mut Context<'_>) -> Step {
+        let room = self.chunk.get_mut(self.unfed.end..).unwrap_or_default();
+        let length = room.len();
+        match Pin::new(&mut self.reader).poll_read(cx, room) {
             Poll::Pending => Step::Idle,
-            Poll::Ready(Ok(0)) => {
-                self.stage = Stage::InputEnded;
-                self.chunk = Vec::new();
-                self.port.input_end(&mut self.framer);
-                Step::Moved(0)
-            }
+            Poll::Ready(Ok(0)) => self.input_end(),
             Poll::Ready(Ok(n)) => {
-                self.unfed = 0..n.min(self.chunk.len());
-                self.feed()
+                self.unfed.end += n.min(length);
+                Step::Moved(n)
             }
             Poll::Ready(Err(error)) => self.failed("read", &error),
         }
+    }
+
+    /// The port takes nothing: if that is because the peer takes nothing, whether that has ended its input is
+    /// still to be noticed, or it would be waited for without end.
+    fn read_ahead(&mut self, cx: &mut Context<'_>) -> Step {
+        let held = self.unfed.len();
+        if self.stage == Stage::InputEnding || self.written == self.out.len() || held >= AHEAD {
+            return Step::Idle;
+        }
+        self.chunk.copy_within(self.unfed.clone(), 0);
+        self.unfed = 0..held;
+        if self.chunk.len() == held {
+            self.chunk.resize(AHEAD.min(held + READ_MAX), 0);
+        }
+        self.read_some(cx)
+    }
+
+    /// The input has ended. The port hears of it behind what it has yet to take.
+    fn input_end(&mut self) -> Step {
+        if !self.unfed.is_empty() {
+            self.stage = Stage::InputEnding;
+            return Step::Moved(0);
+        }
+        self.stage = Stage::InputEnded;
+        self.chunk = Vec::new();
+        self.unfed = 0..0;
+        self.port.input_end(&mut self.framer);
+        Step::Moved(0)
     }
 
     /// Hands in what was read, or a part of it. A line that is longer than a part is not cut.
@@ -273,13 +330,14 @@ where
 
     /// The peer takes nothing. That is its own affair, unless it is all that keeps this from its end.
     fn stuck(&mut self, cx: &mut Context<'_>) -> Step {
-        let ending = self.stage == Stage::InputEnded || self.port.is_closing();
+        let ended = matches!(self.stage, Stage::InputEnding | Stage::InputEnded);
+        let ending = ended || self.port.is_closing();
         if self.stage == Stage::Closing || !ending {
             return Step::Idle;
         }
         let at = self.clock.now().mono + LINGER;
-        let stuck = self.stuck.get_or_insert_with(|| self.clock.sleep_until(at));
-        if stuck.as_mut().poll(cx).is_pending() {
+        let stuck = self.stuck.get_or_insert_with(|| Alarm::new(&*self.clock, at));
+        if stuck.poll(&*self.clock, cx).is_pending() {
             return Step::Idle;
         }
         self.port.lost("the peer did not take the last bytes in time");
@@ -309,14 +367,14 @@ where
             && let Some(at) = self.port.next_timeout()
         {
             // A deadline that was moved on is noticed when the alarm goes off.
-            if self.alarm.as_ref().is_none_or(|(armed, _)| at < *armed) {
-                self.alarm = Some((at, self.clock.sleep_until(at)));
+            if self.alarm.as_ref().is_none_or(|armed| at < armed.at()) {
+                self.alarm = Some(Alarm::new(&*self.clock, at));
             }
         }
-        let Some((_, sleep)) = &mut self.alarm else {
+        let Some(alarm) = &mut self.alarm else {
             return Step::Idle;
         };
-        if sleep.as_mut().poll(cx).is_pending() {
+        if alarm.poll(&*self.clock, cx).is_pending() {
             return Step::Idle;
         }
         self.alarm = None;
@@ -336,7 +394,7 @@ where
         }
         self.stage = Stage::Closing;
         let at = self.clock.now().mono + LINGER;
-        self.alarm = Some((at, self.clock.sleep_until(at)));
+        self.alarm = Some(Alarm::new(&*self.clock, at));
         true
     }
 

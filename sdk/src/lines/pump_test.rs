@@ -13,10 +13,11 @@ use sansio_mcp::time::{Mono, Now};
 use sansio_mcp::wire::{Frame, Framer};
 
 use super::Port;
-use super::pump::{BATCH, BUDGET, LINGER, Pump, pump};
+use super::pump::{AHEAD, BATCH, BUDGET, LINGER, Pump, pump};
 use crate::clock::{Clock, Sleep};
 
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // switches of a fake
 struct World {
     log: Vec<String>,
     /// What reads give; nothing is Pending.
@@ -36,6 +37,8 @@ struct World {
     waker: Option<Waker>,
     now: Mono,
     sleeps: Vec<Mono>,
+    /// Sleeps complete at once.
+    restless: bool,
     wakes: usize,
     /// Of the one task that polls.
     own: Option<Waker>,
@@ -176,11 +179,10 @@ impl Clock for Fake {
     fn sleep_until(&self, at: Mono) -> Sleep {
         self.world().sleeps.push(at);
         let fake = self.clone();
-        Box::pin(std::future::poll_fn(
-            move |_| {
-                if fake.world().now >= at { Poll::Ready(()) } else { Poll::Pending }
-            },
-        ))
+        Box::pin(std::future::poll_fn(move |_| {
+            let world = fake.world();
+            if world.now >= at || world.restless { Poll::Ready(()) } else { Poll::Pending }
+        }))
     }
 }
 
@@ -273,7 +275,7 @@ fn reading_goes_on_while_the_writer_is_stuck_unless_the_port_is_full() {
     assert!(fake.poll(&mut pump).is_pending());
     assert_eq!(fake.take_log(), ["in a"]);
     fake.world().deaf = true;
-    fake.world().writes.push_back(Poll::Pending);
+    fake.world().writes.extend([Poll::Pending, Poll::Pending]);
     fake.read("b\n");
     assert!(fake.poll(&mut pump).is_pending());
     assert_eq!(fake.take_log(), [""; 0]);
@@ -281,6 +283,65 @@ fn reading_goes_on_while_the_writer_is_stuck_unless_the_port_is_full() {
     fake.world().writes.clear();
     assert!(fake.poll(&mut pump).is_pending());
     assert_eq!(fake.take_log(), ["in b", "write 4", "flush"]);
+}
+
+/// A port that is full takes nothing more; whether the peer is still there has to be noticed all the same.
+fn full() -> (Fake, Pump<Fake, Fake, Fake>) {
+    let fake = Fake::default();
+    let mut pump = fake.pump();
+    fake.world().messages.push_back("out".into());
+    fake.world().writes = (0..99).map(|_| Poll::Pending).collect();
+    fake.world().deaf = true;
+    assert!(fake.poll(&mut pump).is_pending());
+    (fake, pump)
+}
+
+#[test]
+fn a_peer_that_takes_nothing_and_ends_its_input_is_lost() {
+    let (fake, mut pump) = full();
+    fake.read("a\nb");
+    fake.read("");
+    assert!(fake.poll(&mut pump).is_pending());
+    assert_eq!((fake.take_log(), fake.world().sleeps.clone()), (vec![], vec![Mono::ZERO + LINGER]));
+    fake.world().now = Mono::ZERO + LINGER;
+    assert!(fake.poll(&mut pump).is_ready());
+    assert_eq!(fake.take_log(), ["lost: the peer did not take the last bytes in time"]);
+}
+
+#[test]
+fn what_was_read_before_the_end_is_still_taken_in_order() {
+    let (fake, mut pump) = full();
+    for text in ["a\nb", "c\n", "d", ""] {
+        fake.read(text);
+        assert!(fake.poll(&mut pump).is_pending());
+    }
+    fake.world().writes.clear();
+    fake.world().deaf = false;
+    fake.world().deafening = "bc".into();
+    assert!(fake.poll(&mut pump).is_pending());
+    assert_eq!(fake.take_log(), ["in a", "in bc", "write 4", "flush"]);
+    fake.world().deaf = false;
+    assert!(fake.poll(&mut pump).is_pending());
+    assert_eq!(fake.take_log(), ["in d", "input end"]);
+}
+
+#[test]
+fn what_is_read_ahead_is_bounded() {
+    let (fake, mut pump) = full();
+    for _ in 0..100 {
+        fake.read(&"x\n".repeat(10_000));
+    }
+    for _ in 0..100 {
+        assert!(fake.poll(&mut pump).is_pending());
+    }
+    let left: usize = fake.world().reads.iter().flatten().map(Vec::len).sum();
+    assert_eq!(100 * 20_000 - left, AHEAD);
+    fake.world().writes.clear();
+    fake.world().deaf = false;
+    for _ in 0..100 {
+        assert!(fake.poll(&mut pump).is_pending());
+    }
+    assert_eq!(fake.take_log().iter().filter(|line| *line == "in x").count(), 1_000_000);
 }
 
 #[test]
@@ -375,6 +436,23 @@ fn a_peer_that_does_not_take_the_last_bytes_is_not_waited_for_for_ever() {
     fake.world().writes = (0..9).map(|_| Poll::Pending).collect();
     assert!(fake.poll(&mut pump).is_pending());
     assert_eq!(fake.world().sleeps, [Mono::ZERO + LINGER]);
+    fake.world().now = Mono::ZERO + LINGER;
+    assert!(fake.poll(&mut pump).is_ready());
+}
+
+#[test]
+fn a_sleep_that_is_early_does_not_cut_the_last_bytes_short() {
+    let fake = Fake::default();
+    let mut pump = fake.pump();
+    fake.world().restless = true;
+    fake.world().messages.push_back("last".into());
+    fake.world().finished = true;
+    fake.world().writes = (0..9).map(|_| Poll::Pending).collect();
+    for _ in 0..3 {
+        let wakes = fake.world().wakes;
+        assert!(fake.poll(&mut pump).is_pending());
+        assert_eq!(fake.world().wakes, wakes + 1, "it comes back, but not before others had their turn");
+    }
     fake.world().now = Mono::ZERO + LINGER;
     assert!(fake.poll(&mut pump).is_ready());
 }

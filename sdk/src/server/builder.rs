@@ -9,16 +9,15 @@ use std::time::Duration;
 use futures_core::Stream;
 use sansio_mcp::admission::{Admission, AdmissionLimits};
 use sansio_mcp::limits::ServerLimits;
-use sansio_mcp::model::{
-    CacheScope, Implementation, OutputSchema, RawJson, ServerCapabilities, Tool, ToolsCapability,
-};
+use sansio_mcp::model::{CacheScope, Implementation, RawJson, ServerCapabilities, Tool, ToolsCapability};
 use sansio_mcp::server::ServerConfig;
 
+use super::check::Checks;
 use super::context::Context;
 use super::exit::Exit;
 #[cfg(feature = "blocking")]
 use super::handler::Blocking;
-use super::handler::{Asynchronous, Coded, Common, Hook, Rules, Streaming};
+use super::handler::{Asynchronous, Coded, Common, Rules, Streaming};
 use super::layer::{Function, Next};
 use super::output::{ToolInput, ToolOutput};
 use super::registry::Registry;
@@ -62,7 +61,7 @@ impl<M: Mode> Builder<M> {
             spawn: None,
             admission: AdmissionLimits::default(),
             limits: ServerLimits::default(),
-            bounds: Bounds { cleanup: Duration::from_secs(5), closing: Duration::from_millis(1500) },
+            bounds: Bounds::default(),
             page: 1000,
             ttl_ms: 0,
             scope: CacheScope::Public,
@@ -70,8 +69,8 @@ impl<M: Mode> Builder<M> {
         }
     }
 
-    /// The application's state, which every handler added after this reaches through
-    /// [`Context::state`]. Layers and the context hook do not; what they need they capture.
+    /// The application's state, which every handler, layer and context hook added after this reaches through
+    /// [`Context::state`].
     pub fn state<S>(self, state: S) -> Builder<M, S> {
         #[allow(clippy::arc_with_non_send_sync)] // Send in the mode that needs it
         let state = Arc::new(state);
@@ -120,9 +119,19 @@ impl<M: Mode, S> Builder<M, S> {
         self
     }
 
-    /// How long a clean-up may take: in general (default 5 s), and while shutting down (default 1.5 s).
+    /// How long a clean-up may take: in general (default 5 s), and while shutting down (default 1.5 s). Neither may be
+    /// zero: clean-up would be registered and never run.
     pub fn cleanup_bounds(mut self, general: Duration, closing: Duration) -> Self {
-        self.bounds = Bounds { cleanup: general, closing };
+        self.bounds.cleanup = general;
+        self.bounds.closing = closing;
+        self
+    }
+
+    /// How long everything may take that is not over when the server shuts down: handlers are cancelled then, this
+    /// is for their clean-up and for blocking handlers that have to return. What is left after that is dropped, and
+    /// the driver completes; blocking handlers run on, on their threads, and nothing is sent for them. Default 3 s.
+    pub fn closing_bound(mut self, total: Duration) -> Self {
+        self.bounds.total = total;
         self
     }
 
@@ -147,15 +156,16 @@ impl<M: Mode, S> Builder<M, S> {
         if let Some(fault) = self.fault {
             return Err(fault);
         }
-        let admission =
-            Admission::new(self.admission).map_err(|error| ConfigError::new("slots", error.to_string()))?;
+        let admission = Admission::new(self.admission)?;
+        self.bounds.check()?;
         if self.page == 0 {
             return Err(ConfigError::new("page_size", "is zero: the list would never end"));
         }
         let mut by_name = BTreeMap::new();
         for (place, tool) in self.listed.iter().enumerate() {
             if by_name.insert(tool.name.clone(), place).is_some() {
-                return Err(ConfigError::new("tool.name", format!("{:?} is there twice", tool.name)));
+                let why = format!("{:?} is there twice: names tell tools apart", tool.name);
+                return Err(ConfigError::new("tool.name", why));
             }
         }
         let mut capabilities = ServerCapabilities::default();
@@ -199,16 +209,17 @@ impl<M: Mode, S> Builder<M, S> {
         &mut self,
         spec: &mut ToolSpec,
         input: Option<RawJson>,
-        output: Option<OutputSchema>,
+        output: Option<RawJson>,
         handler: impl FnOnce(Common<S>) -> Box<M::Tool>,
     ) {
-        match spec.tool(input, output.map(|output| output.as_json().clone())) {
-            Ok(tool) => {
+        let checked = spec.tool(input, output).and_then(|tool| Ok((Checks::new(&tool)?, tool)));
+        match checked {
+            Ok((checks, tool)) => {
                 let (lane, requires) = (std::mem::take(&mut spec.lane), spec.requires.take());
                 self.listed.push(tool);
                 self.handlers.push(handler(Common {
                     state: Arc::clone(&self.state),
-                    rules: Rules { lane, requires },
+                    rules: Rules { lane, requires, checks },
                 }));
             }
             Err(fault) => {
@@ -258,12 +269,15 @@ macro_rules! in_mode {
             /// Adds a layer inside those added before. Layers run around `tools/call` (of an unknown tool too) and
             /// `tools/list`. What the engine answers by itself does not come here: `server/discover`, and what it
             /// refuses.
+            ///
+            /// A layer sees the answer or the error, and may give another; it is dropped where it stands when the
+            /// request is cancelled.
             pub fn layer<F, Fut>(mut self, layer: F) -> Self
             where
-                F: Fn(Context<(), $mode>, Next<$mode>) -> Fut $($sync)* + 'static,
+                F: Fn(Context<S, $mode>, Next<$mode>) -> Fut $($sync)* + 'static,
                 Fut: Future<Output = Reply> $($send)* + 'static,
             {
-                self.layers.push(Box::new(Function(layer)));
+                self.layers.push(Box::new(Function { code: layer, state: Arc::clone(&self.state) }));
                 self
             }
 
@@ -271,10 +285,10 @@ macro_rules! in_mode {
             /// does. Never runs for a cancelled request.
             pub fn context<F, Fut>(mut self, hook: F) -> Self
             where
-                F: Fn(Context<(), $mode>) -> Fut $($sync)* + 'static,
+                F: Fn(Context<S, $mode>) -> Fut $($sync)* + 'static,
                 Fut: Future<Output = Result<(), Exit>> $($send)* + 'static,
             {
-                self.hook = Some(Arc::new(Hook(hook)));
+                self.hook = Some(Arc::new(Function { code: hook, state: Arc::clone(&self.state) }));
                 self
             }
 
@@ -297,8 +311,7 @@ macro_rules! blocking_in_mode {
             /// Adds a tool whose handler is a plain function that blocks; it runs on a pool of threads. It hears
             /// of its cancellation by [`check_cancelled`](Context::check_cancelled); one that never asks runs to
             /// its end and its result is thrown away. It keeps slot and lane until it returns. Its context is of
-            /// the shared mode in either mode, since it leaves the thread; values that a layer or the context hook
-            /// of a local server has set stay behind, [`Context::get`] does not find them there.
+            /// the shared mode in either mode, since it leaves the thread.
             pub fn blocking_tool<A, T, F>(mut self, spec: impl Into<ToolSpec>, handler: F) -> Self
             where
                 F: Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static,

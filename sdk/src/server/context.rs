@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sansio_mcp::server::{Progress, Request};
@@ -93,11 +93,17 @@ impl<S, M: Mode> Context<S, M> {
         !self.call.silent
     }
 
-    /// A value of this request's own context: one that the context hook or a layer has
+    /// A value of this request's own context: one that the context hook, a layer or a handler has
     /// [set](Self::set).
     pub fn get<T: Any + Clone>(&self) -> Option<T> {
-        let values = self.call.kept.values.lock().unwrap_or_else(PoisonError::into_inner);
-        values.iter().rev().find_map(|value| M::as_any(value).downcast_ref::<T>()).cloned()
+        self.call.get()
+    }
+
+    /// Sets a value of this request's own context, in place of an earlier one of its type. Whoever has part in the
+    /// request finds it: layers, the context hook, handlers, and a blocking handler on its own thread, which is
+    /// why it is `Send` in either mode.
+    pub fn set<T: Any + Clone + Send + Sync>(&self, value: T) {
+        self.call.set(value);
     }
 
     /// Completes after `time`, by the engine's clock.
@@ -147,33 +153,64 @@ impl<S, M: Mode> Context<S, M> {
     }
 }
 
+impl<S> Context<S, Local> {
+    /// As [`set`](Self::set), for a value that may not leave its thread: a blocking handler does not find it. Where
+    /// both have set one of the same type, this one is found.
+    pub fn set_local<T: Any + Clone>(&self, value: T) {
+        self.call.set_own(Arc::new(value));
+    }
+}
+
 macro_rules! in_mode {
-    ($mode:ty, [$($send:tt)*], [$($sync:tt)*]) => {
+    ($mode:ty, [$($send:tt)*]) => {
         impl<S> Context<S, $mode> {
             /// Registers clean-up: it runs however the handler ends (return, error, panic, cancellation), once,
             /// last registered first, shielded from cancellation, after the answer was handed over and while
             /// slot and lane are still held. It is dropped at the engine's bound (5 s; 1.5 s while shutting
-            /// down).
-            pub fn on_exit(&self, cleanup: impl Future<Output = ()> $($send)* + 'static) {
-                self.call.on_exit(Cleanup { future: Box::pin(cleanup), bound: None });
+            /// down). What is returned can take it back; dropping that does nothing.
+            pub fn on_exit(&self, cleanup: impl Future<Output = ()> $($send)* + 'static) -> OnExit<$mode> {
+                OnExit::new(&self.call, Cleanup { future: Box::pin(cleanup), bound: None })
             }
 
             /// As [`on_exit`](Self::on_exit), with a bound of its own in place of the engine's, shorter or longer;
             /// while shutting down never more than the engine's.
-            pub fn on_exit_within(&self, bound: Duration, cleanup: impl Future<Output = ()> $($send)* + 'static) {
-                self.call.on_exit(Cleanup { future: Box::pin(cleanup), bound: Some(bound) });
-            }
-
-            /// Sets a value of this request's own context, in place of an earlier one of its type.
-            pub fn set<T: Any + Clone $($sync)*>(&self, value: T) {
-                self.call.kept.values.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(value));
+            pub fn on_exit_within(
+                &self,
+                bound: Duration,
+                cleanup: impl Future<Output = ()> $($send)* + 'static,
+            ) -> OnExit<$mode> {
+                OnExit::new(&self.call, Cleanup { future: Box::pin(cleanup), bound: Some(bound) })
             }
         }
     };
 }
 
-in_mode!(Local, [], []);
-in_mode!(Shared, [+ Send], [+ Send + Sync]);
+in_mode!(Local, []);
+in_mode!(Shared, [+ Send]);
+
+/// Clean-up that was registered with [`Context::on_exit`].
+pub struct OnExit<M: Mode = Shared> {
+    call: Arc<Call<M>>,
+    number: usize,
+}
+
+impl<M: Mode> OnExit<M> {
+    fn new(call: &Arc<Call<M>>, cleanup: Cleanup<M>) -> Self {
+        Self { number: call.on_exit(cleanup), call: Arc::clone(call) }
+    }
+
+    /// Takes the clean-up back: it is dropped and does not run, what it would have undone is to stay. False if it
+    /// has begun already.
+    pub fn disarm(self) -> bool {
+        self.call.disarm(self.number).is_some()
+    }
+}
+
+impl<M: Mode> fmt::Debug for OnExit<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnExit").field("number", &self.number).finish_non_exhaustive()
+    }
+}
 
 impl<S, M: Mode> fmt::Debug for Context<S, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

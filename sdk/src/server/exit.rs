@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::fmt;
 
-use sansio_mcp::code::wire;
 use sansio_mcp::model::CallToolResult;
 
 use super::reply::{Failure, Reply};
@@ -11,9 +10,9 @@ use super::reply::{Failure, Reply};
 /// The way out of a handler: a failure, an error of the protocol, or that it noticed its cancellation.
 ///
 /// It converts from any type that implements [`Error`], so that `?` works on those, and is not an error itself, so that
-/// no other error type and no layer can swallow it by converting it. What implements `Display` alone (`String`,
-/// `Box<dyn Error>`, `anyhow::Error`) goes through `map_err(Exit::failure)`. Either way the client reads the text: what
-/// is not for it has to be mapped before.
+/// no other error type and no layer can swallow it by converting it. Boxed errors and `anyhow::Error`, which do not
+/// implement it, go through `map_err(Exit::error)`; what implements `Display` alone, through `map_err(Exit::failure)`.
+/// Either way the client reads the text: what is not for it has to be mapped before.
 pub struct Exit(Box<Kind>);
 
 enum Kind {
@@ -27,6 +26,12 @@ impl Exit {
     /// The tool failed, for this reason. The client gets a result with `isError`, which a model can act on.
     pub fn failure(reason: impl fmt::Display) -> Self {
         Self::result(CallToolResult::error(reason.to_string()))
+    }
+
+    /// The tool failed because of an error, which is told with its causes: for what does not convert by itself, such
+    /// as `Box<dyn Error + Send + Sync>` and `anyhow::Error`, `.map_err(Exit::error)?`.
+    pub fn error(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::failure(with_causes(&*error.into()))
     }
 
     /// The tool failed, with this result.
@@ -54,8 +59,8 @@ impl Exit {
         match *self.0 {
             Kind::Failure(result) => result.into(),
             Kind::Protocol(failure) => Reply::Error(failure),
-            // Only the stop itself leads here, and it was heard already: this is never sent.
-            Kind::Cancelled => Reply::error(wire::INTERNAL_ERROR, "cancelled"),
+            // Only the stop itself leads here, and it was heard already.
+            Kind::Cancelled => Reply::cancelled(),
         }
     }
 }
@@ -63,18 +68,22 @@ impl Exit {
 impl<E: Error> From<E> for Exit {
     /// A failure of the tool, told with its causes.
     fn from(error: E) -> Self {
-        let mut text = error.to_string();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            let cause_text = cause.to_string();
-            if !text.contains(&cause_text) {
-                text.push_str(": ");
-                text.push_str(&cause_text);
-            }
-            source = cause.source();
-        }
-        Self::failure(text)
+        Self::failure(with_causes(&error))
     }
+}
+
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
 }
 
 impl fmt::Debug for Exit {

@@ -3,8 +3,9 @@
 
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use futures_core::Stream;
 use sansio_mcp::admission::LaneKey;
@@ -12,23 +13,24 @@ use sansio_mcp::code::wire;
 use sansio_mcp::model::{CallToolResult, ClientCapabilities, RawJson};
 use sansio_mcp::server::{Progress, Request, Status};
 
+use super::Failure;
+use super::check::{Checks, brief};
 use super::context::{Context, Report};
 use super::exit::Exit;
+use super::layer::{ContextHook, Entered};
 use super::output::{ToolInput, ToolOutput};
 use super::reply::Reply;
 use super::spec::Lane;
 use super::step::Step;
-use super::{ContextHook, Failure};
 use crate::engine::Call;
 use crate::mode::{Local, Mode, Shared};
 
 /// A tool's handler behind its registration.
 pub trait RunTool<M: Mode> {
-    #[doc(hidden)]
     fn run(&self, call: Running<M>) -> M::Future<Reply>;
 }
 
-/// A call whose layers are behind it. Opaque.
+/// A call whose layers are behind it.
 pub struct Running<M: Mode> {
     pub(crate) call: Arc<Call<M>>,
     pub(crate) hook: Option<Arc<M::Hook>>,
@@ -46,10 +48,11 @@ pub(crate) struct Coded<F, S> {
     pub(crate) common: Common<S>,
 }
 
-/// Which calls of a tool exclude each other, and what they need of their client.
+/// Which calls of a tool exclude each other, what they need of their client, and what they must fit.
 pub(crate) struct Rules {
     pub(crate) lane: Lane,
     pub(crate) requires: Option<ClientCapabilities>,
+    pub(crate) checks: Checks,
 }
 
 /// Arguments, gate, lane, context: everything before the handler's own code.
@@ -71,12 +74,14 @@ async fn begin<A: ToolInput, S, M: Mode>(
             None => LaneKey::tool(name),
         }),
     };
+    // The type first: what it says of a mistake is clearer.
     let input = A::parse(arguments)
-        .map_err(|why| CallToolResult::error(format!("the arguments do not fit the tool's schema: {why}")))?;
+        .and_then(|input| common.rules.checks.arguments(arguments).map(|()| input))
+        .map_err(|why| format!("the arguments do not fit the tool's schema: {}", brief(why)))
+        .map_err(CallToolResult::error)?;
     call.pass(lane).await?;
     if let Some(hook) = hook {
-        let context = Context::new(Arc::clone(&call), Arc::new(()));
-        hook.prepare(context).await.map_err(Exit::into_reply)?;
+        hook.prepare(Entered(Arc::clone(&call))).await.map_err(Exit::into_reply)?;
     }
     Ok((input, Context::new(call, Arc::clone(&common.state))))
 }
@@ -98,21 +103,41 @@ fn check_capabilities(request: &Request, required: &ClientCapabilities) -> Resul
     Err(Reply::Error(failure))
 }
 
-fn end<T: ToolOutput>(result: Result<T, Exit>) -> Reply {
+fn end<T: ToolOutput>(result: Result<T, Exit>, rules: &Rules) -> Reply {
     match result.and_then(ToolOutput::into_result) {
-        Ok(result) => result.into(),
+        Ok(result) => rules.checks.result(result),
         Err(exit) => exit.into_reply(),
     }
 }
+
+/// Steps in a row that a stream may give before others get their turn: one that never waits must not keep the
+/// driver from everything else, the cancellation of its own request included.
+const TURN: u32 = 64;
 
 /// Progress goes out, notes go to the log, the final item is the response; nothing after it is polled.
 async fn follow<T: ToolOutput, S, M: Mode>(
     stream: impl Stream<Item = Step<T>>,
     context: Context<S, M>,
+    rules: &Rules,
 ) -> Reply {
     let mut stream = pin!(stream);
+    let mut left = TURN;
     loop {
-        match poll_fn(|cx| stream.as_mut().poll_next(cx)).await {
+        let next = poll_fn(|cx| {
+            // The work looks at the signal once nothing goes on here: the stream is dropped between two steps.
+            if context.is_cancelled() {
+                return Poll::Pending;
+            }
+            if left == 0 {
+                left = TURN;
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            let polled = stream.as_mut().poll_next(cx);
+            left = if polled.is_ready() { left - 1 } else { TURN };
+            polled
+        });
+        match next.await {
             Some(Step::Percent { percent, message }) => {
                 if !context.wants_progress() {
                     continue;
@@ -132,7 +157,7 @@ async fn follow<T: ToolOutput, S, M: Mode>(
                 context.report(&report);
             }
             Some(Step::Note(note)) => tracing::debug!(note, "a handler's note"),
-            Some(Step::Done(result)) => return end(result),
+            Some(Step::Done(result)) => return end(result, rules),
             None => {
                 tracing::error!(code = "NO_FINAL_ITEM", "a handler's stream ended without its final item");
                 let message =
@@ -178,8 +203,7 @@ macro_rules! forms {
                     match begin(call, &tool.common).await {
                         Ok((input, context)) => {
                             let handler = (tool.code)(input, context);
-                            drop(tool);
-                            end(handler.await)
+                            end(handler.await, &tool.common.rules)
                         }
                         Err(reply) => reply,
                     }
@@ -199,7 +223,9 @@ macro_rules! forms {
                 let tool = Arc::clone(&self.tool);
                 Box::pin(async move {
                     match begin(call, &tool.common).await {
-                        Ok((input, context)) => follow((tool.code)(input, context.clone()), context).await,
+                        Ok((input, context)) => {
+                            follow((tool.code)(input, context.clone()), context, &tool.common.rules).await
+                        }
                         Err(reply) => reply,
                     }
                 })
@@ -231,7 +257,8 @@ where
         let reply = if context.is_cancelled() {
             Exit::cancelled().into_reply() // cancelled before a thread was free: it never starts
         } else {
-            crate::engine::contained(|| end((tool.code)(input, context))).unwrap_or_else(Reply::panicked)
+            let body = || end((tool.code)(input, context), &tool.common.rules);
+            crate::engine::contained(body).unwrap_or_else(Reply::panicked)
         };
         drop(outstanding);
         reply
@@ -274,31 +301,5 @@ where
                 Err(reply) => reply,
             }
         })
-    }
-}
-
-/// The hook that makes a request's own context, after the gate and before the handler.
-pub(crate) struct Hook<F>(pub(crate) F);
-
-impl<F, Fut> ContextHook<Local> for Hook<F>
-where
-    F: Fn(Context<(), Local>) -> Fut + 'static,
-    Fut: Future<Output = Result<(), Exit>> + 'static,
-{
-    fn prepare(&self, context: Context<(), Local>) -> Pin<Box<dyn Future<Output = Result<(), Exit>>>> {
-        Box::pin((self.0)(context))
-    }
-}
-
-impl<F, Fut> ContextHook<Shared> for Hook<F>
-where
-    F: Fn(Context<(), Shared>) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<(), Exit>> + Send + 'static,
-{
-    fn prepare(
-        &self,
-        context: Context<(), Shared>,
-    ) -> Pin<Box<dyn Future<Output = Result<(), Exit>> + Send>> {
-        Box::pin((self.0)(context))
     }
 }

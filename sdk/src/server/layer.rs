@@ -7,27 +7,28 @@ use sansio_mcp::code::wire;
 use sansio_mcp::server::Method;
 
 use super::context::Context;
+use super::exit::Exit;
 use super::handler::{RunTool, Running};
 use super::registry::Registry;
-use super::reply::Reply;
+use super::reply::{Answer, Reply};
 use crate::engine::Call;
 use crate::mode::{Local, Mode, Shared};
 
-/// One layer: runs before and after everything inside it, sees the answer or the error, and may give another. What the
-/// context hook sets is there after [`Next::run`], not before.
-/// Dropped where it stands when the request is cancelled.
+/// One layer, behind its registration.
 pub trait Layer<M: Mode> {
-    #[doc(hidden)]
-    fn call(&self, context: Context<(), M>, next: Next<M>) -> M::Future<Reply>;
+    fn call(&self, next: Next<M>) -> M::Future<Reply>;
 }
 
-/// The hook that makes a request's own context.
+/// The hook that makes a request's own context, behind its registration.
 pub trait ContextHook<M: Mode> {
-    #[doc(hidden)]
-    fn prepare(&self, context: Context<(), M>) -> M::Future<Result<(), super::Exit>>;
+    fn prepare(&self, call: Entered<M>) -> M::Future<Result<(), Exit>>;
 }
 
-/// What lies inside a layer: the next layer, or the handler.
+/// One entry of a request into its handler.
+pub struct Entered<M: Mode>(pub(super) Arc<Call<M>>);
+
+/// What lies inside a layer: the next layer, or the handler. What the context hook sets is there after
+/// [`run`](Self::run), not before.
 pub struct Next<M: Mode> {
     call: Arc<Call<M>>,
     registry: Arc<Registry<M>>,
@@ -39,10 +40,7 @@ impl<M: Mode> Next<M> {
     pub fn run(self) -> M::Future<Reply> {
         let Self { call, registry, depth } = self;
         match registry.layers.get(depth) {
-            Some(layer) => {
-                let context = Context::new(Arc::clone(&call), Arc::new(()));
-                layer.call(context, Next { call, registry: Arc::clone(&registry), depth: depth + 1 })
-            }
+            Some(layer) => layer.call(Next { call, registry: Arc::clone(&registry), depth: depth + 1 }),
             None => handle(&registry, call),
         }
     }
@@ -69,29 +67,45 @@ fn handle<M: Mode>(registry: &Registry<M>, call: Arc<Call<M>>) -> M::Future<Repl
                 M::ready(Reply::error(wire::INVALID_PARAMS, format!("Unknown tool: {name}")))
             }
         }
+        Method::SubscriptionsListen => {
+            M::ready(Reply::Answer(Answer::Subscribed(request.subscription_filter().unwrap_or_default())))
+        }
         other => M::ready(Reply::error(wire::METHOD_NOT_FOUND, format!("unknown method: {}", other.name()))),
     }
 }
 
-/// A function as a layer.
-pub(crate) struct Function<F>(pub(crate) F);
-
-impl<F, Fut> Layer<Local> for Function<F>
-where
-    F: Fn(Context<(), Local>, Next<Local>) -> Fut + 'static,
-    Fut: Future<Output = Reply> + 'static,
-{
-    fn call(&self, context: Context<(), Local>, next: Next<Local>) -> <Local as Mode>::Future<Reply> {
-        Box::pin((self.0)(context, next))
-    }
+/// A function as a layer or as the context hook.
+pub(crate) struct Function<F, S> {
+    pub(crate) code: F,
+    pub(crate) state: Arc<S>,
 }
 
-impl<F, Fut> Layer<Shared> for Function<F>
-where
-    F: Fn(Context<(), Shared>, Next<Shared>) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Reply> + Send + 'static,
-{
-    fn call(&self, context: Context<(), Shared>, next: Next<Shared>) -> <Shared as Mode>::Future<Reply> {
-        Box::pin((self.0)(context, next))
-    }
+macro_rules! functions {
+    ($mode:ty, [$($send:tt)*], [$($sync:tt)*]) => {
+        impl<F, Fut, S> Layer<$mode> for Function<F, S>
+        where
+            F: Fn(Context<S, $mode>, Next<$mode>) -> Fut $($sync)* + 'static,
+            Fut: Future<Output = Reply> $($send)* + 'static,
+            S: 'static $($sync)*,
+        {
+            fn call(&self, next: Next<$mode>) -> <$mode as Mode>::Future<Reply> {
+                let context = Context::new(Arc::clone(&next.call), Arc::clone(&self.state));
+                Box::pin((self.code)(context, next))
+            }
+        }
+
+        impl<F, Fut, S> ContextHook<$mode> for Function<F, S>
+        where
+            F: Fn(Context<S, $mode>) -> Fut $($sync)* + 'static,
+            Fut: Future<Output = Result<(), Exit>> $($send)* + 'static,
+            S: 'static $($sync)*,
+        {
+            fn prepare(&self, Entered(call): Entered<$mode>) -> <$mode as Mode>::Future<Result<(), Exit>> {
+                Box::pin((self.code)(Context::new(call, Arc::clone(&self.state))))
+            }
+        }
+    };
 }
+
+functions!(Local, [], []);
+functions!(Shared, [+ Send], [+ Send + Sync]);

@@ -19,7 +19,9 @@
 //! | `cleanup` | trace | A clean-up begins. |
 //! | `over` | trace | Slot and lane are given back. Not told of one that was stopped or refused in the queue. |
 
+mod body;
 mod builder;
+mod check;
 mod context;
 mod exit;
 mod handler;
@@ -29,6 +31,7 @@ mod registry;
 mod reply;
 mod spec;
 mod step;
+mod yielding;
 
 use std::sync::Arc;
 
@@ -36,22 +39,26 @@ use sansio_mcp::admission::Admission;
 use sansio_mcp::model::Implementation;
 use sansio_mcp::server::ServerConfig;
 
+pub(crate) use body::Body;
 pub use builder::Builder;
-pub use context::{Context, Report};
+pub use context::{Context, OnExit, Report};
 pub use exit::Exit;
-pub use handler::{RunTool, Running};
+pub(crate) use handler::RunTool;
+pub use layer::Next;
 pub(crate) use layer::run_request;
-pub use layer::{ContextHook, Layer, Next};
+pub(crate) use layer::{ContextHook, Layer};
 #[cfg(feature = "schemars")]
 pub use output::Json;
 pub use output::{NoArguments, Parsed, RawArguments, ToolInput, ToolOutput, Untyped};
 pub(crate) use registry::Registry;
 pub(crate) use reply::busy;
 pub use reply::{Answer, Failure, Reply};
+pub use sansio_mcp::config::ConfigError;
 pub use sansio_mcp::model::{CallToolResult, ContentBlock, Icon, ToolAnnotations};
-pub use sansio_mcp::server::{ConfigError, Progress, Request};
+pub use sansio_mcp::server::{Progress, Request};
 pub use spec::{ToolSpec, schema};
-pub use step::{Generator, Step, Yielder, generator};
+pub use step::Step;
+pub use yielding::{Generator, Yielder, generator};
 
 use crate::engine::Bounds;
 use crate::mode::{Local, Mode, Shared};

@@ -1,6 +1,6 @@
 //! What a tool takes and gives.
 
-use sansio_mcp::model::{CallToolResult, ContentBlock, OutputSchema, RawJson};
+use sansio_mcp::model::{CallToolResult, ContentBlock, RawJson};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny};
 
@@ -14,8 +14,8 @@ pub trait ToolOutput {
     /// The value cannot be written as JSON.
     fn into_result(self) -> Result<CallToolResult, Exit>;
 
-    /// The schema of `structuredContent`, for tools that have one.
-    fn schema() -> Option<OutputSchema> {
+    /// The schema of `structuredContent`, for tools that have one: a JSON object, or building the server fails.
+    fn schema() -> Option<RawJson> {
         None
     }
 }
@@ -62,7 +62,8 @@ impl ToolOutput for Vec<ContentBlock> {
 }
 
 /// Typed output: `structuredContent` with its schema, and its JSON as a text for clients that only read those
-/// (server/tools, "Structured Content"). It need not be an object.
+/// (server/tools, "Structured Content"). It need not be an object. The schema of a type that can be anything, such
+/// as [`serde_json::Value`], is listed too, and allows anything; [`Untyped`] lists none.
 #[cfg(feature = "schemars")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Json<T>(pub T);
@@ -73,8 +74,8 @@ impl<T: Serialize + schemars::JsonSchema> ToolOutput for Json<T> {
         structured(&self.0)
     }
 
-    fn schema() -> Option<OutputSchema> {
-        OutputSchema::new(schema_of::<T>()?).ok()
+    fn schema() -> Option<RawJson> {
+        schema_of::<T>()
     }
 }
 

@@ -37,7 +37,7 @@ impl<M: Mode> Registry<M> {
         };
         let rest = self.listed.get(start..).unwrap_or_default();
         let page = rest.get(..self.page).unwrap_or(rest);
-        let mut list = ListToolsResult::new(page.to_vec()).with_cache(self.ttl_ms, self.scope);
+        let mut list = ListToolsResult::new(page.to_vec()).with_cache(self.ttl_ms, self.scope.clone());
         if page.len() < rest.len() {
             list.next_cursor = page.last().map(|tool| tool.name.clone());
         }

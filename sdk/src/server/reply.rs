@@ -1,7 +1,7 @@
 //! What a request is answered with, as layers see it.
 
 use sansio_mcp::code::wire;
-use sansio_mcp::model::{CallToolResult, ListToolsResult, RawJson};
+use sansio_mcp::model::{CallToolResult, ListToolsResult, RawJson, ServerBusy, SubscriptionFilter};
 use sansio_mcp::server::{EncodeError, ResultBody, Status};
 use sansio_mcp::wire::JsonText;
 
@@ -23,6 +23,9 @@ pub enum Answer {
     Tool(CallToolResult),
     /// Of tools/list.
     Tools(ListToolsResult),
+    /// Of subscriptions/listen: what is granted of what was asked for. It is acknowledged, not answered; the answer
+    /// comes when the subscription ends.
+    Subscribed(SubscriptionFilter),
 }
 
 /// A JSON-RPC error to answer with.
@@ -63,13 +66,18 @@ impl Reply {
     pub fn is_error(&self) -> bool {
         match self {
             Self::Answer(Answer::Tool(result)) => result.is_error(),
-            Self::Answer(Answer::Tools(_)) => false,
+            Self::Answer(Answer::Tools(_) | Answer::Subscribed(_)) => false,
             Self::Error(_) => true,
         }
     }
 
     pub(crate) fn panicked() -> Self {
         Self::error(wire::INTERNAL_ERROR, "the handler failed unexpectedly; the server's log says more")
+    }
+
+    /// Of a request that is stopped: whoever stopped it expects no answer, so this is never sent.
+    pub(crate) fn cancelled() -> Self {
+        Self::error(wire::INTERNAL_ERROR, "cancelled")
     }
 
     pub(crate) fn dropped() -> Self {
@@ -84,12 +92,14 @@ impl From<CallToolResult> for Reply {
 }
 
 /// The refusal of a request because too much is waiting (E1, E2).
-pub(crate) fn busy(retry_after_ms: u64) -> Reply {
-    let detail = format!("{{\"code\":\"SERVER_BUSY\",\"retryAfterMs\":{retry_after_ms}}}");
+pub(crate) fn busy(refusal: &ServerBusy) -> Reply {
     Reply::Error(Failure {
         code: wire::BUSY,
-        message: format!("the server is busy; try again in {retry_after_ms} ms"),
-        data: RawJson::from_text(detail).ok(),
+        message: format!(
+            "the server is busy; try again in {} ms",
+            refusal.retry_after_ms.unwrap_or_default()
+        ),
+        data: RawJson::from_value(refusal).ok(),
         status: Status::Unavailable,
     })
 }
@@ -99,6 +109,7 @@ impl ResultBody for Answer {
         match self {
             Self::Tool(result) => ResultBody::write_members(result, out),
             Self::Tools(result) => ResultBody::write_members(result, out),
+            Self::Subscribed(_) => Ok(()),
         }
     }
 
@@ -106,6 +117,7 @@ impl ResultBody for Answer {
         match self {
             Self::Tool(result) => ResultBody::meta(result),
             Self::Tools(result) => ResultBody::meta(result),
+            Self::Subscribed(_) => None,
         }
     }
 }

@@ -77,10 +77,40 @@ impl ToolSpec {
         self
     }
 
-    /// Hints about its behaviour.
+    /// Hints about its behaviour, in place of those given before.
     #[must_use]
     pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
         self.annotations = Some(annotations);
+        self
+    }
+
+    /// A hint: it changes nothing. Without this a client has to assume that it does.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.annotations.get_or_insert_default().read_only_hint = Some(true);
+        self
+    }
+
+    /// A hint: whether it may destroy rather than only add. Without this a client has to assume that it may.
+    #[must_use]
+    pub fn destructive(mut self, destructive: bool) -> Self {
+        self.annotations.get_or_insert_default().destructive_hint = Some(destructive);
+        self
+    }
+
+    /// A hint: a second call with the same arguments changes nothing more. Without this a client has to assume
+    /// that it does.
+    #[must_use]
+    pub fn idempotent(mut self) -> Self {
+        self.annotations.get_or_insert_default().idempotent_hint = Some(true);
+        self
+    }
+
+    /// A hint: whether it deals with things outside the server's control, such as the web. Without this a
+    /// client has to assume that it does.
+    #[must_use]
+    pub fn open_world(mut self, open: bool) -> Self {
+        self.annotations.get_or_insert_default().open_world_hint = Some(open);
         self
     }
 
@@ -98,15 +128,21 @@ impl ToolSpec {
         self
     }
 
-    /// The schema of its arguments, in place of the one derived from their type. Clients are told of it; nothing
-    /// validates against it: what arrives is read as the handler's type, which is all that is checked.
+    /// The schema of its arguments, in place of the one derived from their type. What arrives is read as the handler's
+    /// type; with the feature `validate` it is held against the schema too (JSON Schema 2020-12, or the dialect
+    /// that `$schema` names; no format is asserted, nothing outside the schema is fetched). Without it, nothing
+    /// but the type is checked.
     #[must_use]
     pub fn input_schema(mut self, schema: RawJson) -> Self {
         self.input = Some(schema);
         self
     }
 
-    /// The schema of its structured output, in place of the one derived from its type. Nothing validates against it.
+    /// The schema of its structured output, in place of the one derived from its type. A handler of a tool with such a
+    /// schema has to give structured content, or fail: anything else is an internal error, told to the client and
+    /// logged. With the feature `validate` the content is held against the schema, as the specification demands of
+    /// servers (server/tools, "Output Schema"); without it, it is the handler that has to see to that. What a
+    /// layer answers in a handler's place is not checked.
     #[must_use]
     pub fn output_schema(mut self, schema: RawJson) -> Self {
         self.output = Some(schema);
@@ -155,9 +191,18 @@ impl ToolSpec {
         }
         let at_fault =
             |field, why: &dyn std::fmt::Display| ConfigError::new(field, format!("of {name:?}: {why}"));
-        let input =
-            self.input.take().or(input).ok_or_else(|| at_fault("tool.input_schema", &"is missing"))?;
-        let input = InputSchema::new(input).map_err(|error| at_fault("tool.input_schema", &error))?;
+        let missing =
+            "is missing: the type of its arguments has none, so ToolSpec::input_schema must give it";
+        let by_hand = self.input.is_some();
+        let input = self.input.take().or(input).ok_or_else(|| at_fault("tool.input_schema", &missing))?;
+        let input = InputSchema::new(input).map_err(|error| {
+            if by_hand {
+                return at_fault("tool.input_schema", &error);
+            }
+            let way_out = "that of its arguments' type is not; make that type a field of a struct, or write \
+                           the schema by hand with ToolSpec::input_schema";
+            at_fault("tool.input_schema", &format_args!("{error}: {way_out}"))
+        })?;
         let mut tool = Tool::new(name.clone(), input);
         if let Some(output) = self.output.take().or(output) {
             let output = OutputSchema::new(output).map_err(|error| at_fault("tool.output_schema", &error))?;

@@ -7,7 +7,8 @@ use std::task::{Context as TaskContext, Poll};
 
 use futures_core::Stream;
 use sansio_mcp_sdk::server::{
-    Context, Exit, Failure, Json, NoArguments, RawArguments, Server, Step, ToolSpec, Untyped, schema,
+    Answer, CallToolResult, Context, Exit, Failure, Json, NoArguments, RawArguments, Reply, Server, Step,
+    ToolSpec, Untyped, schema,
 };
 use sansio_mcp_tests::{Bench, Gate, Trace, request, response, responses, rows, tool};
 use serde_json::{Value, json};
@@ -27,6 +28,8 @@ rows! {
     e6_typed_output_has_schema_structure_and_text: all;
     e6_state_and_the_requests_own_context_reach_the_handler: all;
     e6_schemas_by_hand: all;
+    e6_a_tool_that_promised_structure_gives_it_or_fails: all;
+    e6_metadata_of_a_result_names_this_server_once: all;
     e6_arguments_that_do_not_fit_are_told_to_the_model: all;
 }
 
@@ -396,22 +399,35 @@ async fn e6_typed_output_has_schema_structure_and_text(b: Bench) {
 async fn e6_state_and_the_requests_own_context_reach_the_handler(b: Bench) {
     #[derive(Clone)]
     struct Caller(String);
+    let trace = Trace::new();
+    let notes = trace.clone();
     let server = Server::<M>::builder("t", "1")
         .state(String::from("the application"))
         .context(|cx| async move {
             let name: String = cx.meta("com.example/caller").ok_or_else(|| Exit::failure("who are you?"))?;
             cx.set(Caller(name));
+            assert_eq!(cx.state_arc().len(), 15);
             Ok(())
         })
-        .layer(|cx, next| {
-            cx.set(7_u32);
-            next.run()
+        .layer(move |cx, next| {
+            let trace = notes.clone();
+            async move {
+                cx.set(7_u32);
+                assert_eq!(cx.state(), "the application");
+                let reply = next.run().await;
+                trace.note(cx.get::<Caller>().map_or("nobody".into(), |caller| caller.0));
+                reply
+            }
         })
         .tool("function", |_: NoArguments, cx: Context<String, M>| async move {
             let Caller(name) = cx.get().unwrap();
             Ok(format!("{} {name} {}", cx.state(), cx.get::<u32>().unwrap()))
         })
-        .blocking_tool("blocking", |_: NoArguments, cx| Ok(cx.state().clone()))
+        .blocking_tool("blocking", |_: NoArguments, cx| {
+            let Caller(name) = cx.get().unwrap();
+            cx.set(Caller(format!("{name}, served")));
+            Ok(format!("{} {name} {}", cx.state(), cx.get::<u32>().unwrap()))
+        })
         .build()
         .unwrap();
     let mut wire = b.serve(server).wire();
@@ -428,19 +444,90 @@ async fn e6_state_and_the_requests_own_context_reach_the_handler(b: Bench) {
     wire.send(&request(4, "tools/call", json!({"name": "blocking"}), &meta)).await;
     let answer = wire.answer(4).await;
     drop(pool);
-    assert_eq!(answer["result"]["content"][0]["text"], "the application");
+    assert_eq!(answer["result"]["content"][0]["text"], "the application eve 7", "on another thread too");
+    assert_eq!(trace.all(), ["ann", "bob", "nobody", "eve, served"], "and back again");
+}
+
+async fn e6_a_tool_that_promised_structure_gives_it_or_fails(b: Bench) {
+    let promises =
+        |name: &str| ToolSpec::new(name).output_schema(schema(&json!({"type": "object"})).unwrap());
+    let server = Server::<M>::builder("t", "1")
+        .tool(promises("text"), |_: NoArguments, _: Context<(), M>| async { Ok("no structure") })
+        .stream_tool(promises("stream"), |_: NoArguments, _: Context<(), M>| {
+            sansio_mcp_sdk::server::generator(async |_| Ok("no structure"))
+        })
+        .blocking_tool(promises("blocking"), |_: NoArguments, _| Ok("no structure"))
+        .tool(promises("structure"), |_: NoArguments, _: Context<(), M>| async { Ok(Untyped(json!({}))) })
+        .tool(promises("fails"), |_: NoArguments, _: Context<(), M>| async {
+            Err::<&str, _>(Exit::failure("the book is gone"))
+        })
+        .build()
+        .unwrap();
+    let mut wire = b.serve(server).wire();
+    for (id, name) in [(1, "text"), (2, "stream"), (3, "blocking")] {
+        let pool = b.lab.external();
+        wire.send(&tool(id, name, &json!({}))).await;
+        check(&wire.answer(id).await["error"], -32603, "no structured content");
+        drop(pool);
+    }
+    assert_eq!(b.log.codes(), ["OUTPUT_SCHEMA"; 2], "and the blocking one's on its own thread");
+    wire.send(&tool(4, "structure", &json!({}))).await;
+    assert_eq!(wire.answer(4).await["result"]["structuredContent"], json!({}));
+    wire.send(&tool(5, "fails", &json!({}))).await;
+    assert_eq!(wire.answer(5).await["result"]["isError"], true, "a failure has promised nothing");
+}
+
+/// A result that was passed on from another server names that one, and a layer may put anything there.
+async fn e6_metadata_of_a_result_names_this_server_once(b: Bench) {
+    let server = Server::<M>::builder("this", "1")
+        .tool("passed", |RawArguments(meta): RawArguments, _: Context<(), M>| async move {
+            let mut result = CallToolResult::text("passed on");
+            result.meta = Some(meta);
+            Ok(result)
+        })
+        .layer(|cx, next| {
+            let spoils = cx.meta::<String>("example.com/spoil").is_some();
+            async move {
+                let mut reply = next.run().await;
+                if let (true, Reply::Answer(Answer::Tool(result))) = (spoils, &mut reply) {
+                    result.meta = Some(schema(&json!(["no", "object"])).unwrap());
+                }
+                reply
+            }
+        })
+        .build()
+        .unwrap();
+    let mut wire = b.serve(server).wire();
+    let cases = [
+        (json!({}), json!({})),
+        (json!({"a/b": [1]}), json!({"a/b": [1]})),
+        (json!({"io.modelcontextprotocol/serverInfo": {"name": "other"}}), json!({})),
+        (
+            json!({"a\"b": 1, "io.modelcontextprotocol/serverInfo": {"name": "other"}, "z": {"y": null}}),
+            json!({"a\"b": 1, "z": {"y": null}}),
+        ),
+    ];
+    for (id, (meta, want)) in cases.into_iter().enumerate() {
+        wire.send(&tool(id, "passed", &meta)).await;
+        let mut got = wire.answer(id).await["result"]["_meta"].take();
+        let info = got.as_object_mut().unwrap().remove("io.modelcontextprotocol/serverInfo").unwrap();
+        assert_eq!((info["name"].as_str(), got), (Some("this"), want));
+    }
+    let spoil = json!({"example.com/spoil": "it"});
+    wire.send(&request(9, "tools/call", json!({"name": "passed", "arguments": {}}), &spoil)).await;
+    check(&wire.answer(9).await["error"], -32603, "encoded");
+    assert!(b.log.mentions("its `_meta` is not an object"), "{:?}", b.log.codes());
 }
 
 async fn e6_schemas_by_hand(b: Bench) {
-    let input = json!({"type": "object", "properties": {"x": {"const": "\u{e9}\n"}}, "required": ["x"]});
+    let input = json!({"type": "object", "properties": {"x": {"$comment": "\u{e9}\n"}}, "required": ["x"]});
     let output = json!({"type": "object", "$comment": "by hand"});
     let spec =
         ToolSpec::new("t").input_schema(schema(&input).unwrap()).output_schema(schema(&output).unwrap());
     let server = Server::<M>::builder("t", "1")
-        .tool(
-            spec,
-            |arguments: RawArguments, _: Context<(), M>| async move { Ok(arguments.0.get().to_owned()) },
-        )
+        .tool(spec, |RawArguments(arguments): RawArguments, _: Context<(), M>| async move {
+            Ok(CallToolResult::text(arguments.get()).with_structured_content(arguments))
+        })
         .tool("fails", |_: NoArguments, _: Context<(), M>| async {
             Err::<&str, _>(Exit::protocol(Failure::new(42, "as I said").data(schema(&json!({"a": 1}))?)))
         })

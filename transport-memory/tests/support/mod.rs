@@ -11,7 +11,7 @@ use sansio_mcp::client::{Abandon, ClientConfig, Routing};
 use sansio_mcp::limits::MAX_MESSAGE;
 use sansio_mcp::model::{ClientCapabilities, Implementation};
 use sansio_mcp_memory::{Duplex, Lab, Task, duplex};
-use sansio_mcp_sdk::client::Client;
+use sansio_mcp_sdk::client::{Client, ClientBuilder, ClientSetup};
 use sansio_mcp_sdk::lines::pump;
 use serde_json::{Value, json};
 
@@ -111,6 +111,39 @@ pub fn start_with(lab: &Lab, capacity: usize) -> (Client, Peer, Task<()>) {
     let (reader, writer) = ours.split();
     let task = lab.spawn(pump(connection, reader, writer, clock, MAX_MESSAGE));
     (client, Peer::new(theirs), task)
+}
+
+/// A client of this setup on a shared channel, its pump running in the lab.
+pub fn start_setup(lab: &Lab, setup: impl Into<ClientSetup>) -> (Client, Peer) {
+    let clock = Arc::new(lab.clock());
+    let (client, connection) = Client::connect(setup, clock.clone());
+    let (ours, theirs) = duplex(64 * 1024);
+    let (reader, writer) = ours.split();
+    lab.spawn(pump(connection, reader, writer, clock, MAX_MESSAGE));
+    (client, Peer::new(theirs))
+}
+
+pub fn builder() -> ClientBuilder {
+    Client::builder(Implementation::new("tester", "1"))
+}
+
+/// One line of a result.
+pub fn result(id: i64, result: &Value) -> String {
+    format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "result": result}))
+}
+
+/// One line of a notification.
+pub fn notification(method: &str, params: &Value) -> String {
+    format!("{}\n", json!({"jsonrpc": "2.0", "method": format!("notifications/{method}"), "params": params}))
+}
+
+/// One line that asks.
+pub fn ask(id: i64, questions: &Value, state: Option<&str>) -> String {
+    let mut asks = json!({"resultType": "input_required", "inputRequests": questions});
+    if let Some(state) = state {
+        asks["requestState"] = json!(state);
+    }
+    result(id, &asks)
 }
 
 pub fn start(lab: &Lab) -> (Client, Peer) {

@@ -1,4 +1,5 @@
-//! Servers as child processes, over real pipes. Waits are bounded, and end as soon as what is waited for is there.
+//! Servers as child processes, over real pipes. What is waited for is a fact: a line, an exit, everybody asleep. How long
+//! anything takes is no matter here; the tests in virtual time look at that.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -7,9 +8,11 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+#[cfg(target_os = "linux")]
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use serde_json::{Value, json};
 use support::{Child, call, cancelled, example, request};
@@ -128,6 +131,7 @@ fn ten_thousand_calls_at_once_get_one_answer_each() {
     assert!(busy < 10_000);
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_reader_that_does_not_read_stops_the_writer_and_costs_bounded_memory() {
     const CALLS: usize = 60_000;
@@ -135,18 +139,16 @@ fn a_reader_that_does_not_read_stops_the_writer_and_costs_bounded_memory() {
     let mut stdin = child.stdin.take().unwrap();
     let written = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&written);
+    let (tell, told) = std::sync::mpsc::channel();
     let writer = std::thread::spawn(move || {
+        tell.send(support::this_thread()).unwrap();
         for id in 0..CALLS {
             stdin.write_all(call(id, "find_book", RUST).as_bytes()).unwrap();
             count.fetch_add(1, Ordering::Relaxed);
         }
     });
-    // Until the writer has not come further for a while.
-    let mut before = usize::MAX;
-    while written.load(Ordering::Relaxed) != before {
-        before = written.load(Ordering::Relaxed);
-        std::thread::sleep(Duration::from_millis(400));
-    }
+    child.until_all_sleep(&told.recv().unwrap());
+    let before = written.load(Ordering::Relaxed);
     assert!((1..CALLS).contains(&before), "{before} calls were taken from a client that reads nothing");
     if let Some(kib) = child.resident_kib() {
         assert!(kib < 64 * 1024, "{kib} KiB for a client that reads nothing");
@@ -224,17 +226,14 @@ fn a_blocking_call_is_cancelled_between_two_books() {
     assert_eq!(child.finish(), Vec::<Value>::new());
 }
 
-/// Some hosts terminate a server two seconds after they closed its stdin.
 #[test]
-fn the_end_of_input_stops_what_still_runs_within_two_seconds() {
+fn the_end_of_input_stops_what_still_runs() {
     let mut child = Child::start("bookshop");
     child.write(&order("order"));
     child.write(&call("rebuild", "rebuild_index", r#"{"books":1000000}"#));
     child.until("hold_status", |now| now["held"] == 1);
     child.until("index_status", |now| now["running"] == true);
-    let began = std::time::Instant::now();
     assert_eq!(child.finish(), Vec::<Value>::new());
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 }
 
 /// Its answers fill the pipe and more; the end of input must still be the end.
@@ -244,10 +243,8 @@ fn a_reader_that_never_reads_does_not_keep_a_server_alive() {
     for id in 0..1000 {
         child.write(&call(id, "find_book", RUST));
     }
-    let began = std::time::Instant::now();
     child.stdin = None;
     child.ended();
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 }
 
 #[test]

@@ -1,16 +1,18 @@
 //! An example as a child process.
 
 use std::io::{BufRead, BufReader, Read, Write};
+#[cfg(target_os = "linux")]
+use std::path::Path;
 use std::path::PathBuf;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How long anything may take. Nothing comes near it unless it hangs.
+/// How long a line may take: one that never comes is a failure and not a test without end.
 const BOUND: Duration = Duration::from_mins(1);
 
 /// Where an example is. `cargo test` builds examples only if no target was named, so they are built here, which
@@ -161,7 +163,6 @@ impl Child {
 
     /// Asks a tool without arguments until its structured content is as wanted.
     pub(crate) fn until(&mut self, tool: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-        let end = Instant::now() + BOUND;
         loop {
             self.asked += 1;
             let id = format!("{tool}-{}", self.asked);
@@ -177,8 +178,6 @@ impl Child {
             if wanted(content) {
                 return content.clone();
             }
-            assert!(Instant::now() < end, "{tool}: still {content}");
-            std::thread::sleep(Duration::from_millis(5));
         }
     }
 
@@ -199,23 +198,53 @@ impl Child {
 
     /// Waits for its exit with code 0.
     pub(crate) fn ended(&mut self) {
-        let end = Instant::now() + BOUND;
+        let status = self.process.wait().unwrap();
+        assert!(status.success(), "{status}");
+    }
+
+    /// Waits until every thread of it sleeps, and `other` with them: nobody is left who could wake one.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn until_all_sleep(&self, other: &Path) {
+        let threads = PathBuf::from(format!("/proc/{}/task", self.process.id()));
+        let look = || -> Option<Vec<(PathBuf, String)>> {
+            let threads = std::fs::read_dir(&threads).unwrap().map(|thread| thread.unwrap().path());
+            threads.chain([other.to_owned()]).map(|thread| Some((thread.clone(), sleeps(&thread)?))).collect()
+        };
+        // Whoever sleeps at both looks, and was not woken in between, has slept when the first of them ended.
+        let mut before = None;
         loop {
-            if let Some(status) = self.process.try_wait().unwrap() {
-                assert!(status.success(), "{status}");
+            let now = look();
+            if now.is_some() && now == before {
                 return;
             }
-            assert!(Instant::now() < end, "it does not exit");
-            std::thread::sleep(Duration::from_millis(2));
+            before = now;
+            std::thread::yield_now();
         }
     }
 
     /// The memory it uses, where the system tells.
+    #[cfg(target_os = "linux")]
     pub(crate) fn resident_kib(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         line.trim().trim_end_matches("kB").trim().parse().ok()
     }
+}
+
+/// Where the system tells about this thread.
+#[cfg(target_os = "linux")]
+pub(crate) fn this_thread() -> PathBuf {
+    Path::new("/proc").join(std::fs::read_link("/proc/thread-self").unwrap())
+}
+
+/// How often a thread was woken, if it sleeps.
+#[cfg(target_os = "linux")]
+fn sleeps(thread: &Path) -> Option<String> {
+    // It may be over since it was listed.
+    let status = std::fs::read_to_string(thread.join("status")).ok()?;
+    let line = |name| status.lines().find(|line: &&str| line.starts_with(name));
+    let woken = [line("voluntary_ctxt_switches:")?, line("nonvoluntary_ctxt_switches:")?].concat();
+    line("State:")?.contains("(sleeping)").then_some(woken)
 }
 
 impl Drop for Child {

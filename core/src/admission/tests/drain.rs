@@ -19,7 +19,7 @@ fn draining_keeps_slot_and_lane_until_it_is_over() {
 
     adm.finish(mutation).unwrap();
     assert_eq!(adm.grants(), [Grant::OpenGate(next)]);
-    assert_eq!(adm.finish(mutation), Err(Misuse::Unknown(mutation)));
+    assert_eq!(adm.finish(mutation), Err(TicketMisuse::Unknown(mutation)));
 }
 
 #[test]

@@ -16,7 +16,7 @@ mod table;
 const CH: ChannelKey = ChannelKey(0);
 
 fn admission(slots: usize, queue: usize) -> Admission {
-    Admission::new(AdmissionLimits { slots, queue }).unwrap()
+    Admission::new(AdmissionLimits::new(slots, queue)).unwrap()
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "what `pass` takes")]
@@ -95,9 +95,8 @@ fn shuffle<T>(items: &mut [T]) {
 
 #[test]
 fn limits_without_slots_are_refused_by_name_and_a_queue_of_zero_is_fine() {
-    let refused = Admission::new(AdmissionLimits { slots: 0, queue: 5 }).unwrap_err();
-    assert_eq!(refused, ConfigError::ZeroSlots);
-    assert!(alloc::format!("{refused}").contains("`slots`"));
+    let refused = Admission::new(AdmissionLimits::new(0, 5)).unwrap_err();
+    assert_eq!((refused.field, &*refused.why), ("slots", "is zero: nothing could ever run"));
 
     let mut adm = admission(1, 0);
     let only = adm.at_gate(CH);
@@ -114,7 +113,7 @@ fn a_ticket_id_is_never_reused() {
     let second = adm.at_gate(CH);
     assert_ne!(first, second);
     assert_eq!(adm.state(first), None);
-    assert_eq!(adm.pass(first, None), Err(Misuse::Unknown(first)));
+    assert_eq!(adm.pass(first, None), Err(TicketMisuse::Unknown(first)));
     assert_eq!(adm.cancel(first), Cancelled::Nothing);
     assert_eq!(adm.state(second), Some(State::AtGate));
 }
@@ -127,17 +126,17 @@ fn a_command_at_the_wrong_time_is_misuse_and_changes_nothing() {
     let before = adm.facts();
     for ticket in [running, queued] {
         let state = adm.state(ticket).unwrap();
-        let misuse = Misuse::WrongState(ticket, state);
+        let misuse = TicketMisuse::WrongState(ticket, state);
         assert_eq!(adm.pass(ticket, lane("b")), Err(misuse));
         assert_eq!(adm.refuse(ticket), Err(misuse));
         assert_eq!(adm.state(ticket), Some(state));
     }
-    assert_eq!(adm.finish(queued), Err(Misuse::WrongState(queued, State::Queued)));
+    assert_eq!(adm.finish(queued), Err(TicketMisuse::WrongState(queued, State::Queued)));
     assert_eq!(adm.facts(), before);
 
     // A grant that was not collected is not there yet for the application.
     adm.finish(running).unwrap();
-    assert_eq!(adm.pass(queued, None), Err(Misuse::WrongState(queued, State::GateDue)));
+    assert_eq!(adm.pass(queued, None), Err(TicketMisuse::WrongState(queued, State::GateDue)));
     assert_eq!(adm.grants(), [Grant::OpenGate(queued)]);
 }
 

@@ -119,7 +119,7 @@ fn cancelled_at_the_gate_it_never_starts_and_its_slot_is_free() {
     let first = adm.at_gate(CH);
     let second = adm.queued(CH);
     assert_eq!(adm.cancel(first), Cancelled::NeverStarted);
-    assert_eq!(adm.pass(first, None), Err(Misuse::Unknown(first)));
+    assert_eq!(adm.pass(first, None), Err(TicketMisuse::Unknown(first)));
     assert_eq!(adm.grants(), [Grant::OpenGate(second)]);
     assert_eq!(adm.running(), 0);
 }

@@ -1,21 +1,21 @@
-//! The system's clocks.
-
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+//! The system's clock with smol's timers.
 
 use async_io::Timer;
 use sansio_mcp_sdk::clock::{Clock, Sleep};
 use sansio_mcp_sdk::protocol::time::{Mono, Now};
 
+use crate::system::time::Start;
+
 /// The system's monotonic clock, starting when this value is made, and its calendar; timers on smol's reactor.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock {
-    start: Instant,
+    start: Start,
 }
 
 impl SystemClock {
     /// A clock that starts now.
     pub fn new() -> Self {
-        Self { start: Instant::now() }
+        Self { start: Start::now() }
     }
 }
 
@@ -27,16 +27,15 @@ impl Default for SystemClock {
 
 impl Clock for SystemClock {
     fn mono(&self) -> Mono {
-        Mono::from_nanos(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+        self.start.mono()
     }
 
     fn now(&self) -> Now {
-        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Now { mono: self.mono(), unix_millis: u64::try_from(unix.as_millis()).unwrap_or(u64::MAX) }
+        self.start.read()
     }
 
     fn sleep_until(&self, at: Mono) -> Sleep {
-        let at = self.start + std::time::Duration::from_nanos(at.as_nanos());
+        let at = self.start.instant(at);
         Box::pin(async move {
             Timer::at(at).await;
         })

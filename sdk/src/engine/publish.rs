@@ -1,0 +1,42 @@
+//! What subscriptions are told, on all channels.
+
+use super::Hub;
+use super::channel::{ChannelId, Published};
+use super::hub::HubState;
+
+impl Hub {
+    pub(super) fn publish(&self, what: &Published<'_>) {
+        let mut state = self.lock();
+        for index in 0..state.channels.len() {
+            state.tell(index, what);
+        }
+    }
+}
+
+impl HubState {
+    fn tell(&mut self, index: usize, what: &Published<'_>) {
+        let Some(Some(channel)) = self.channels.get_mut(index) else { return };
+        if channel.subscriptions == 0 {
+            return;
+        }
+        let unsent = channel.port.unsent_bytes();
+        channel.port.publish(what);
+        if channel.port.unsent_bytes() == unsent {
+            return;
+        }
+        let id =
+            ChannelId { index: u32::try_from(index).unwrap_or(u32::MAX), generation: channel.generation };
+        let writer = channel.writer.take();
+        self.wakes.extend(writer);
+        self.count_subscriptions(id);
+        self.congestion(id);
+    }
+
+    /// Brings the number of all subscriptions up to date with those of this channel.
+    pub(super) fn count_subscriptions(&mut self, id: ChannelId) {
+        let Some(channel) = self.channel(id) else { return };
+        let now = channel.port.subscriptions();
+        let before = std::mem::replace(&mut channel.subscriptions, now);
+        self.subscriptions = self.subscriptions + now - before;
+    }
+}

@@ -1,0 +1,8 @@
+//! What the runnable parts share: descriptors, processes and sockets of the system, and threads that read and write.
+
+pub(crate) mod child;
+pub(crate) mod own;
+pub(crate) mod threaded;
+pub(crate) mod time;
+#[cfg(unix)]
+pub(crate) mod unix;
