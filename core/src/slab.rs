@@ -52,6 +52,7 @@ impl<T> Slab<T> {
     }
 
     /// Stores a value; `None` when 2^32 entries are taken.
+    #[inline]
     pub(crate) fn insert(&mut self, value: T) -> Option<Key> {
         let Some(index) = self.vacant else {
             let index = u32::try_from(self.entries.len()).ok()?;
@@ -68,6 +69,7 @@ impl<T> Slab<T> {
         Some((index, entry.generation))
     }
 
+    #[inline]
     pub(crate) fn get(&self, (index, generation): Key) -> Option<&T> {
         self.visit();
         match self.entries.get(index as usize)? {
@@ -76,6 +78,7 @@ impl<T> Slab<T> {
         }
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, (index, generation): Key) -> Option<&mut T> {
         self.visit();
         match self.entries.get_mut(index as usize)? {
@@ -84,6 +87,7 @@ impl<T> Slab<T> {
         }
     }
 
+    #[inline]
     pub(crate) fn remove(&mut self, key: Key) -> Option<T> {
         self.get(key)?;
         let (index, generation) = key;

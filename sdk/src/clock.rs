@@ -15,6 +15,11 @@ pub trait Clock: Send + Sync + 'static {
     /// The time.
     fn now(&self) -> Now;
 
+    /// The monotonic part of the time, for who needs no other.
+    fn mono(&self) -> Mono {
+        self.now().mono
+    }
+
     /// Completes when [`now`](Self::now) has reached `at`, at once if it has already.
     fn sleep_until(&self, at: Mono) -> Sleep;
 

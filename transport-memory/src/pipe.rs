@@ -64,6 +64,10 @@ impl AsyncRead for PipeReader {
             return Poll::Pending;
         }
         let n = io::Read::read(&mut bytes.held, buffer)?;
+        if bytes.held.is_empty() {
+            // The next bytes go where the last ones went: a ring that goes round would touch all of its memory.
+            bytes.held.clear();
+        }
         let writer = if n > 0 { bytes.writer.take() } else { None };
         drop(bytes);
         wake(writer);

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::call::{Count, Effect, Input, State, step};
 use super::config::{ClientConfig, Routing};
 use super::deadline::{ClientDeadline, Deadlines, Timer, Why};
-use super::event::{ClientEvent, InputAnswer, Outcome, StreamId, Timeout};
+use super::event::{ClientEvent, InputAnswer, Outcome, Received, StreamId, Timeout};
 use super::ids::Issued;
 use super::listening::{self, Listening};
 use super::logs::Logs;
@@ -22,7 +22,6 @@ use crate::slab::{Key, Slab};
 use crate::time::{Mono, Now};
 use crate::timers::Timers;
 use crate::violation::{PeerViolation, Waiting};
-use crate::wire::params::is_object;
 use crate::wire::{Envelope, Message, write};
 
 /// The client's half of a connection. See the [module](super).
@@ -155,10 +154,11 @@ impl Client {
         if self.closed {
             return;
         }
+        let result = envelope.result_text();
         let (line, message) = envelope.into_parts();
         match message {
             Message::Request { .. } => self.violation(PeerViolation::RequestToClient),
-            Message::Response(response) => self.response(stream, line, response),
+            Message::Response(response) => self.response(stream, Received { line, result }, response),
             Message::Notification { method, params } => match &*method {
                 "notifications/progress" => match params {
                     Ok(Some(params)) => self.progress(stream, &params),
@@ -291,7 +291,7 @@ impl Client {
         if !matches!(waiting.state, State::AwaitingInput(_)) {
             return Err(Misuse::NotAsked);
         }
-        if answers.iter().any(|answer| !is_object(answer.result)) {
+        if answers.iter().any(|answer| !answer.result.is_object()) {
             return Err(Misuse::NotAnObject);
         }
         let mut responses = Vec::from([b'{']);

@@ -6,12 +6,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use crate::id::CallId;
-use crate::model::{InputRequest, LoggingLevel, RawJson};
+use crate::model::{CallToolResult, InputRequest, LoggingLevel, RawJson};
 use crate::subscription::Changed;
 use crate::violation::PeerViolation;
+use crate::wire::JsonText;
+use crate::wire::text::Piece;
 
 /// A stream that messages travel on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -49,7 +50,17 @@ pub struct ClientTransmit {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Answer {
     line: String,
+    /// The result, where its place is known.
+    result: Option<Piece>,
     after_input: bool,
+}
+
+/// A response that was read.
+#[derive(Clone, Copy)]
+pub(super) struct Received<'a> {
+    pub(super) line: &'a str,
+    /// The whole result within the line, where that is known.
+    pub(super) result: Option<JsonText<'a>>,
 }
 
 /// Capacity that an answer may hold beyond twice its length.
@@ -57,15 +68,17 @@ const KEEP: usize = 4096;
 
 impl Answer {
     /// Copies the line, into `buffer` if it has room and is not far too large.
-    pub(super) fn keep(line: &str, mut buffer: Vec<u8>, after_input: bool) -> Self {
+    pub(super) fn keep(received: Received<'_>, mut buffer: Vec<u8>, after_input: bool) -> Self {
+        let line = received.line;
+        let result = received.result.map(|result| Piece::of(line, result.get()));
         let room = line.len()..=KEEP + 2 * line.len();
         if !room.contains(&buffer.capacity()) {
-            return Self { line: line.into(), after_input };
+            return Self { line: line.into(), result, after_input };
         }
         buffer.clear();
         let mut kept = String::from_utf8(buffer).unwrap_or_default();
         kept.push_str(line);
-        Self { line: kept, after_input }
+        Self { line: kept, result, after_input }
     }
 
     /// Reads the result as a type.
@@ -77,7 +90,21 @@ impl Answer {
         struct Whole<T> {
             result: T,
         }
+        if let Some(result) = &self.result {
+            return serde_json::from_str(result.get(&self.line));
+        }
         serde_json::from_str::<Whole<T>>(&self.line).map(|whole| whole.result)
+    }
+
+    /// Reads the result as a tool's.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn tool_result(&self) -> Result<CallToolResult, serde_json::Error> {
+        match &self.result {
+            Some(result) => CallToolResult::from_json(result.get(&self.line)),
+            None => self.result(),
+        }
     }
 
     /// The request was sent again with answers or state before this came, so the result depends on more than the
@@ -259,7 +286,7 @@ pub struct InputAnswer<'a> {
     /// The key of the question.
     pub key: &'a str,
     /// The result.
-    pub result: &'a RawValue,
+    pub result: JsonText<'a>,
 }
 
 impl<'a> InputAnswer<'a> {

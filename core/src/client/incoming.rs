@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::call::{Effect, Input, State, step};
 use super::calls::{Call, Client};
 use super::config::Routing;
-use super::event::{Answer, ClientEvent, Outcome, PeerError, Question, StreamId};
+use super::event::{Answer, ClientEvent, Outcome, PeerError, Question, Received, StreamId};
 use super::outgoing::stream_of;
 use super::render::Retry;
 use crate::code::wire;
@@ -30,7 +30,7 @@ impl Client {
         self.ids.owner(id).ok_or((!late).then_some(PeerViolation::UnknownResponse))
     }
 
-    pub(super) fn response(&mut self, stream: StreamId, line: &str, response: Response<'_>) {
+    pub(super) fn response(&mut self, stream: StreamId, text: Received<'_>, response: Response<'_>) {
         let id = match response.id {
             Some(RequestId::Int(id)) => id,
             Some(RequestId::Str(_)) | None => return self.violation(PeerViolation::UnknownResponse),
@@ -43,12 +43,12 @@ impl Client {
         };
         self.learn(at, &response.outcome);
         match response.outcome {
-            Ok(result) => self.result(at, line, &result),
+            Ok(result) => self.result(at, text, &result),
             Err(error) => self.error(at, &error),
         }
     }
 
-    fn result(&mut self, at: Key, line: &str, result: &ResultHead<'_>) {
+    fn result(&mut self, at: Key, text: Received<'_>, result: &ResultHead<'_>) {
         let bad =
             |this: &mut Self, violation| this.apply(at, Input::Invalid, |_| Outcome::BadPeer(violation));
         if !result.well_formed {
@@ -59,7 +59,7 @@ impl Client {
                 self.apply(at, Input::Complete, |call| {
                     // The call is over, so its members are of no more use.
                     let members = core::mem::take(&mut call.spec.members);
-                    Outcome::Complete(Answer::keep(line, members, call.retry.is_some()))
+                    Outcome::Complete(Answer::keep(text, members, call.retry.is_some()))
                 });
             }
             Some("input_required") => self.input_required(at, result),

@@ -286,7 +286,32 @@ fn serialize(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(),
 
 #[cfg(feature = "std")]
 fn append(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), serde_json::Error> {
-    value.serialize(&mut serde_json::Serializer::new(out))
+    value.serialize(&mut serde_json::Serializer::new(Roomy(out)))
+}
+
+/// Makes more room than a long text needs, so that the brackets behind it do not have everything copied once more.
+#[cfg(feature = "std")]
+struct Roomy<'a>(&'a mut Vec<u8>);
+
+#[cfg(feature = "std")]
+impl std::io::Write for Roomy<'_> {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if bytes.len() > self.0.capacity() - self.0.len() {
+            self.0.reserve(bytes.len() + bytes.len() / 8);
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.write(bytes).map(|_| ())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Without std, `serde_json` writes into vectors of its own alone.

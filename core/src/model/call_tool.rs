@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 
 use serde::de::DeserializeOwned;
 use serde::ser::Serialize;
-use serde_json::value::RawValue;
 
 use super::content_block::ContentBlock;
 use super::open::{open_object, setters};

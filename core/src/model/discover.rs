@@ -3,8 +3,6 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde_json::value::RawValue;
-
 use super::cache::{CacheScope, cacheable};
 use super::capabilities::ServerCapabilities;
 use super::members::RawMembers;

@@ -3,8 +3,6 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde_json::value::RawValue;
-
 use super::members::{Members, RawMembers};
 use super::open::{open_object, setters};
 use super::raw::RawJson;

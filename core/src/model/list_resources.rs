@@ -5,8 +5,6 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde_json::value::RawValue;
-
 use super::annotations::Annotations;
 use super::cache::{CacheScope, cacheable};
 use super::implementation::Icon;

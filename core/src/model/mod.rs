@@ -37,6 +37,7 @@ mod page;
 mod progress;
 mod prompt;
 mod raw;
+mod read_json;
 mod read_resource;
 mod resource;
 mod roots;

@@ -1,23 +1,23 @@
 //! JSON kept as it was written.
 
-use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
-use serde::ser::{Serialize, Serializer};
+use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::write_json::WriteJson;
+use crate::wire::JsonText;
 
 /// One JSON value as text: schemas, arguments, `_meta` and whatever the engine passes on without a look.
 ///
 /// The text is valid JSON without surrounding white space, and is written out again character for character:
 /// `1.0e2` stays `1.0e2` and keys keep their order. Two values are equal when their texts are.
 #[derive(Clone)]
-pub struct RawJson(Box<RawValue>);
+pub struct RawJson(Box<str>);
 
 impl RawJson {
     /// Checks that `json` is one JSON value and keeps its text.
@@ -25,7 +25,7 @@ impl RawJson {
     /// # Errors
     /// When the text is not one JSON value.
     pub fn from_text(json: impl Into<String>) -> Result<Self, serde_json::Error> {
-        RawValue::from_string(json.into()).map(Self)
+        RawValue::from_string(json.into()).map(Self::from)
     }
 
     /// The JSON of any value.
@@ -33,7 +33,7 @@ impl RawJson {
     /// # Errors
     /// When the value refuses to be serialised, or has map keys that cannot be JSON keys.
     pub fn from_value(value: &(impl Serialize + ?Sized)) -> Result<Self, serde_json::Error> {
-        serde_json::value::to_raw_value(value).map(Self)
+        serde_json::value::to_raw_value(value).map(Self::from)
     }
 
     /// The JSON of a value of the model.
@@ -55,12 +55,12 @@ impl RawJson {
 
     /// The text.
     pub fn get(&self) -> &str {
-        self.0.get()
+        &self.0
     }
 
-    /// The text as `serde_json` carries it.
-    pub fn as_raw(&self) -> &RawValue {
-        &self.0
+    /// The text, borrowed and known to be JSON.
+    pub fn as_raw(&self) -> JsonText<'_> {
+        JsonText::checked(&self.0)
     }
 
     /// Whether the value is an object.
@@ -96,31 +96,33 @@ impl fmt::Display for RawJson {
 
 impl From<Box<RawValue>> for RawJson {
     fn from(value: Box<RawValue>) -> Self {
-        Self(value)
+        Self(value.into())
     }
 }
 
 impl From<&RawValue> for RawJson {
     fn from(value: &RawValue) -> Self {
-        Self(value.to_owned())
+        Self(value.get().into())
     }
 }
 
-impl From<RawJson> for Box<RawValue> {
-    fn from(value: RawJson) -> Self {
-        value.0
+impl From<JsonText<'_>> for RawJson {
+    fn from(value: JsonText<'_>) -> Self {
+        Self(value.get().into())
     }
 }
 
 impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        // Only its own type tells `serde_json` that a text is to be written as it is.
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::deserialize(deserializer).map(Self)
+        Box::<RawValue>::deserialize(deserializer).map(Self::from)
     }
 }
 

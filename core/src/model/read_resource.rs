@@ -3,8 +3,6 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde_json::value::RawValue;
-
 use super::base64::{self, Base64Error};
 use super::cache::{CacheScope, cacheable};
 use super::content::{AudioContent, ImageContent};

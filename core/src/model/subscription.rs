@@ -4,8 +4,6 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde_json::value::RawValue;
-
 use super::members::RawMembers;
 use super::open::{open_object, setters};
 use super::raw::RawJson;

@@ -123,7 +123,7 @@ macro_rules! result_body {
             }
 
             /// The result's `_meta`.
-            pub fn meta(&self) -> Option<&RawValue> {
+            pub fn meta(&self) -> Option<$crate::wire::JsonText<'_>> {
                 self.meta.as_ref().map(RawJson::as_raw)
             }
         }

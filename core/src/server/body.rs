@@ -3,14 +3,12 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde_json::value::RawValue;
-
 use crate::id::{ProgressToken, RequestId};
 use crate::model::{
     CallToolResult, CompleteResult, GetPromptResult, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, MAX_COMPLETIONS, ReadResourceResult, SubscriptionsListenResult,
 };
-use crate::wire::write;
+use crate::wire::{JsonText, write};
 
 /// A result that cannot be written as JSON. Its request is answered with -32603.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,7 +25,7 @@ pub trait ResultBody {
     fn write_members(&self, out: &mut Vec<u8>) -> Result<(), EncodeError>;
 
     /// Members of `_meta` beside the engine's own: a JSON object.
-    fn meta(&self) -> Option<&RawValue> {
+    fn meta(&self) -> Option<JsonText<'_>> {
         None
     }
 }
@@ -38,7 +36,7 @@ pub struct WrittenBody<'a> {
     /// See [`ResultBody::write_members`].
     pub members: &'a [u8],
     /// See [`ResultBody::meta`].
-    pub meta: Option<&'a RawValue>,
+    pub meta: Option<JsonText<'a>>,
 }
 
 impl ResultBody for WrittenBody<'_> {
@@ -47,7 +45,7 @@ impl ResultBody for WrittenBody<'_> {
         Ok(())
     }
 
-    fn meta(&self) -> Option<&RawValue> {
+    fn meta(&self) -> Option<JsonText<'_>> {
         self.meta
     }
 }
@@ -60,7 +58,7 @@ pub struct ErrorReply<'a> {
     /// A sentence that a person can act on.
     pub message: &'a str,
     /// Machine-readable detail.
-    pub data: Option<&'a RawValue>,
+    pub data: Option<JsonText<'a>>,
 }
 
 impl<'a> ErrorReply<'a> {
@@ -78,7 +76,7 @@ macro_rules! bodies {
                 Ok(())
             }
 
-            fn meta(&self) -> Option<&RawValue> {
+            fn meta(&self) -> Option<JsonText<'_>> {
                 Self::meta(self)
             }
         })*
@@ -105,7 +103,7 @@ impl ResultBody for CompleteResult {
         Ok(())
     }
 
-    fn meta(&self) -> Option<&RawValue> {
+    fn meta(&self) -> Option<JsonText<'_>> {
         Self::meta(self)
     }
 }
@@ -144,7 +142,7 @@ pub(super) fn result(
     out.extend_from_slice(b"\"_meta\":{");
     server_info(out, info);
     // The object's own members follow the engine's; the braces are dropped.
-    let own = body.meta().map_or("", |meta| meta.get());
+    let own = body.meta().map_or("", JsonText::get);
     if let Some(own) = own.strip_prefix('{').and_then(|own| own.strip_suffix('}'))
         && !own.trim().is_empty()
     {

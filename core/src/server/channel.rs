@@ -9,7 +9,7 @@ use super::body::{EncodeError, ErrorReply, ResultBody};
 use super::config::ServerConfig;
 use super::exchange::{Input, State};
 use super::method::Method;
-use super::outbox::Outbox;
+use super::outbox::{KEEP, Outbox};
 use super::own::OwnAnswers;
 use super::request::Request;
 use super::serving::{Ended, Progress, Reported, Serving};
@@ -29,6 +29,9 @@ const SPARE_OUTBOXES: usize = 256;
 /// Requests kept for reuse, and the bytes that each may hold.
 const SPARE_REQUESTS: usize = 64;
 const SPARE_REQUEST_SIZE: usize = 4096;
+/// Bytes that one spare outbox and one spare request may hold in place of that, so that large messages, one after
+/// another, do not ask the allocator for new pages each time.
+const LARGE: usize = 128 * 1024;
 
 /// A point in time that a server waits for, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -282,9 +285,10 @@ impl Server {
 
     /// Takes back a request that the application has done with: its memory serves the next. Nothing depends on it.
     pub fn reclaim(&mut self, mut request: Arc<Request>) {
+        let keep = if self.spare_requests.is_empty() { LARGE } else { SPARE_REQUEST_SIZE };
         if self.input == Reading::Open
             && self.spare_requests.len() < SPARE_REQUESTS
-            && request.held() <= SPARE_REQUEST_SIZE
+            && request.held() <= keep
             && Arc::get_mut(&mut request).is_some()
         {
             self.spare_requests.push(request);
@@ -438,7 +442,8 @@ impl Server {
                 self.listening.remove(&at);
             }
             if self.spare.len() < SPARE_OUTBOXES {
-                self.spare.push(serving.into_outbox());
+                let keep = if self.spare.is_empty() { LARGE } else { KEEP };
+                self.spare.push(serving.into_outbox(keep));
             }
         }
     }

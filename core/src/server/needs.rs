@@ -10,7 +10,7 @@ use super::transmit::Status;
 use super::triage::{Answer, refuse};
 use crate::code::wire;
 use crate::model::{CompleteParams, CompletionReference, LoggingLevel, Members};
-use crate::wire::params::{is_object, key};
+use crate::wire::params::key;
 use crate::wire::{Meta, Params};
 
 /// The refusal of a log level that does not exist (server/utilities/logging, "Error Handling").
@@ -31,7 +31,7 @@ pub(super) fn lacking(method: &Method, params: &Params<'_>, line: &str) -> Optio
             if params.name.is_none() {
                 return missing("tools/call needs params.name, a string");
             }
-            let wrong = params.arguments.is_some_and(|arguments| !is_object(arguments));
+            let wrong = params.arguments.is_some_and(|arguments| !arguments.is_object());
             wrong.then(|| refuse(Status::Ok, wire::INVALID_PARAMS, "params.arguments is not an object"))
         }
         Method::PromptsGet => {

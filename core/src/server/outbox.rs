@@ -26,10 +26,10 @@ struct Mark {
     mark: u32,
 }
 
+/// Bytes of memory that an emptied outbox may keep for reuse.
+pub(super) const KEEP: usize = 4096;
 /// Copying a message of this size costs more than handing its buffer over.
 const HAND_OVER: usize = 4096;
-/// Capacity that an emptied outbox may keep when it is put aside for reuse.
-const KEEP: usize = 4096;
 
 impl Outbox {
     pub(super) fn len(&self) -> usize {
@@ -110,10 +110,10 @@ impl Outbox {
         Some((mark.kind, mark.mark))
     }
 
-    /// Forgets everything; the buffers stay for reuse, unless they are large.
-    pub(super) fn clear(&mut self) {
+    /// Forgets everything; the buffers stay for reuse, with at most `keep` bytes.
+    pub(super) fn clear(&mut self, keep: usize) {
         self.bytes.clear();
-        self.bytes.shrink_to(KEEP);
+        self.bytes.shrink_to(keep);
         self.head = 0;
         self.marks.clear();
         self.marks.shrink_to(MAX_UNSENT_PROGRESS + 1);

@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::method::Method;
 use crate::id::{ProgressToken, RequestId};
@@ -16,7 +15,7 @@ use crate::model::{
 };
 use crate::wire::params::key;
 use crate::wire::text::Piece;
-use crate::wire::{Params, Text};
+use crate::wire::{JsonText, Params, Text};
 
 /// A request whose metadata the engine has checked.
 ///
@@ -49,10 +48,15 @@ impl Request {
         spare: &mut Vec<Arc<Self>>,
     ) -> Option<Arc<Self>> {
         let meta = params.meta.as_mut()?;
-        let raw = |raw: &&RawValue| Piece::of(line, raw.get());
+        let raw = |raw: &JsonText<'_>| Piece::of(line, raw.get());
         let text = |text: &Text<'_>| Piece::text(line, text);
+        let mut shared = spare.pop();
+        let mut kept = shared.as_mut().and_then(Arc::get_mut);
+        let mut whole = kept.as_mut().map(|kept| core::mem::take(&mut kept.line)).unwrap_or_default();
+        whole.clear();
+        whole.push_str(line);
         let request = Self {
-            line: String::new(),
+            line: whole,
             id,
             method,
             token: meta.progress_token.take(),
@@ -67,14 +71,10 @@ impl Request {
             client_capabilities: raw(meta.client_capabilities.as_ref()?),
             meta: meta.other.iter().map(|(key, value)| (text(key), raw(value))).collect(),
         };
-        let mut shared = spare.pop();
-        let Some(kept) = shared.as_mut().and_then(Arc::get_mut) else {
-            return Some(Arc::new(Self { line: line.into(), ..request }));
-        };
-        let mut text = core::mem::replace(kept, request).line;
-        text.clear();
-        text.push_str(line);
-        kept.line = text;
+        match kept {
+            Some(kept) => *kept = request,
+            None => return Some(Arc::new(request)),
+        }
         shared
     }
 

@@ -7,7 +7,7 @@ use core::convert::Infallible;
 use super::body::{self, EncodeError, ErrorReply, ResultBody};
 use super::config::ServerConfig;
 use super::exchange::{Effect, Input, State, step};
-use super::outbox::Outbox;
+use super::outbox::{KEEP, Outbox};
 use super::subscribed::Subscribed;
 use super::transmit::{Kind, Status, Transmit};
 use super::triage::Answer;
@@ -131,8 +131,9 @@ impl Serving {
         !self.outbox.is_empty()
     }
 
-    pub(super) fn into_outbox(mut self) -> Outbox {
-        self.outbox.clear();
+    /// Its outbox, empty, with at most `keep` bytes of memory.
+    pub(super) fn into_outbox(mut self, keep: usize) -> Outbox {
+        self.outbox.clear(keep);
         self.outbox
     }
 
@@ -243,11 +244,11 @@ impl Serving {
         self.state = state;
         match effect {
             Effect::WithdrawAndStop => {
-                self.outbox.clear();
+                self.outbox.clear(KEEP);
                 Ended::Stop
             }
             Effect::Withdraw => {
-                self.outbox.clear();
+                self.outbox.clear(KEEP);
                 Ended::Withdrawn
             }
             Effect::None | Effect::Queue | Effect::Drop | Effect::Misuse => Ended::No,

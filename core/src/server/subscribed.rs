@@ -7,13 +7,14 @@ use super::channel::Server;
 use super::config::ServerConfig;
 use super::exchange::Input as ExchangeInput;
 use super::listen::{Effect, Input, State, step};
+use super::outbox::KEEP;
 use super::serving::Serving;
 use super::single::Exchange;
 use super::transmit::Kind;
 use crate::id::ServingId;
 use crate::limits::MAX_UNSENT_BYTES;
 use crate::misuse::Misuse;
-use crate::model::SubscriptionFilter;
+use crate::model::{RawJson, SubscriptionFilter};
 use crate::slab::Key;
 use crate::subscription::{Change, Interest, Topic};
 use crate::wire::write;
@@ -155,7 +156,7 @@ impl Serving {
             }
             Effect::WithdrawAndEnd => {
                 let acknowledgement = subscribed.unsent_acknowledgement.take();
-                self.outbox.clear();
+                self.outbox.clear(KEEP);
                 if let Some(filter) = acknowledgement {
                     self.push_acknowledgement(filter);
                 }
@@ -202,8 +203,11 @@ impl Serving {
         body::id(&mut meta, &self.id);
         meta.push(b'}');
         let meta = alloc::string::String::from_utf8(meta).unwrap_or_default();
-        let meta = serde_json::value::RawValue::from_string(meta).ok();
-        let ended = self.respond(&config.server_info, &WrittenBody { members: b"", meta: meta.as_deref() });
+        let meta = RawJson::from_text(meta).ok();
+        let ended = self.respond(
+            &config.server_info,
+            &WrittenBody { members: b"", meta: meta.as_ref().map(RawJson::as_raw) },
+        );
         debug_assert!(matches!(ended, Ok(Ok(()))));
     }
 }

@@ -25,7 +25,6 @@ use crate::code::wire;
 use crate::id::RequestId;
 use crate::model::{RawJson, ServerBusy, UnsupportedProtocolVersion};
 use crate::violation::PeerViolation;
-use crate::wire::params::is_object;
 use crate::wire::{Envelope, Malformed, Message, Params, ParamsError};
 
 /// What to do with a message.
@@ -169,7 +168,7 @@ fn request(
 /// What is wrong with the answers and the state that a request brings along, without opening the state.
 fn input(takes_input: Option<bool>, params: &Params<'_>) -> Option<Answer> {
     match takes_input {
-        Some(true) if params.input_responses.is_some_and(|responses| !is_object(responses)) => {
+        Some(true) if params.input_responses.is_some_and(|responses| !responses.is_object()) => {
             Some(refuse(Status::Ok, wire::INVALID_PARAMS, "params.inputResponses is not an object"))
         }
         Some(false) if params.request_state.is_some() => {

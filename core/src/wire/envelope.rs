@@ -8,10 +8,10 @@
 use core::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
 
-use super::params::{Params, ParamsError, is_object, read_as};
+use super::params::{Params, ParamsError, read_as};
 use super::quick;
+use super::raw::JsonText;
 use super::text::Text;
 use crate::id::RequestId;
 
@@ -39,6 +39,7 @@ pub enum Malformed {
 pub struct Envelope<'a> {
     text: &'a str,
     message: Message<'a>,
+    result: Option<JsonText<'a>>,
 }
 
 /// The three kinds of message.
@@ -84,7 +85,7 @@ pub struct ResultHead<'a> {
     /// `resultType`; absent means "complete".
     pub result_type: Option<Text<'a>>,
     /// `inputRequests`, raw; an explicit null reads as absent.
-    pub input_requests: Option<&'a RawValue>,
+    pub input_requests: Option<JsonText<'a>>,
     /// `requestState`, echoed byte for byte on the retry.
     pub request_state: Option<Text<'a>>,
 }
@@ -98,7 +99,7 @@ pub struct ErrorHead<'a> {
     /// The message.
     pub message: Text<'a>,
     /// `data`, raw.
-    pub data: Option<&'a RawValue>,
+    pub data: Option<JsonText<'a>>,
 }
 
 impl<'a> Envelope<'a> {
@@ -109,11 +110,11 @@ impl<'a> Envelope<'a> {
     /// an error here: they are reported inside the message, whose id is known.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let text = core::str::from_utf8(bytes).map_err(|_| Malformed::NotJson)?;
-        let message = match quick::message(text) {
-            Some(message) => message,
-            None => Self::parse_any(text)?,
+        let (message, result) = match quick::message(text) {
+            Some(read) => read,
+            None => (Self::parse_any(text)?, None),
         };
-        Ok(Self { text, message })
+        Ok(Self { text, message, result })
     }
 
     fn parse_any(text: &'a str) -> Result<Message<'a>, Malformed> {
@@ -125,7 +126,7 @@ impl<'a> Envelope<'a> {
 
     /// The one pass failed somewhere: finds out where, so that a message with a readable id can be answered.
     fn parse_slowly(text: &'a str) -> Result<Message<'a>, Malformed> {
-        let raw = match serde_json::from_str::<Raw<'a, &'a RawValue, &'a RawValue, &'a RawValue>>(text) {
+        let raw = match serde_json::from_str::<Raw<'a, JsonText<'a>, JsonText<'a>, JsonText<'a>>>(text) {
             Ok(raw) => raw,
             Err(error) if error.is_data() => {
                 // A type error stops at once: is what follows JSON at all?
@@ -164,6 +165,11 @@ impl<'a> Envelope<'a> {
     /// The message.
     pub fn message(&self) -> &Message<'a> {
         &self.message
+    }
+
+    /// The text of the whole result, where its place is known.
+    pub(crate) fn result_text(&self) -> Option<JsonText<'a>> {
+        self.result
     }
 
     /// The message and the text it was read from.
@@ -321,7 +327,7 @@ impl<'de> Deserialize<'de> for ResultHead<'de> {
                         return Err(de::Error::custom("a key of the result stands twice"));
                     }
                 }
-                if head.input_requests.is_some_and(|raw| !is_object(raw)) {
+                if head.input_requests.is_some_and(|raw| !raw.is_object()) {
                     return Err(de::Error::custom("inputRequests is not an object"));
                 }
                 Ok(head)

@@ -16,7 +16,7 @@ pub enum Frame<'a> {
 }
 
 /// Capacity kept between lines; a buffer that one long line has grown beyond this is given back.
-const KEEP: usize = 64 * 1024;
+const KEEP: usize = 128 * 1024;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 

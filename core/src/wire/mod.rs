@@ -3,11 +3,14 @@
 pub mod envelope;
 pub mod frame;
 pub(crate) mod params;
-mod quick;
+pub(crate) mod quick;
+pub(crate) mod raw;
+mod skip;
 pub(crate) mod text;
 pub mod write;
 
 pub use envelope::{Envelope, ErrorHead, Malformed, Message, Response, ResultHead};
 pub use frame::{Frame, Framer, Frames};
 pub use params::{Meta, Params, ParamsError};
+pub use raw::JsonText;
 pub use text::Text;

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
 
+use super::raw::JsonText;
 use super::text::Text;
 use crate::id::{ProgressToken, RequestId};
 
@@ -31,13 +31,13 @@ pub struct Params<'a> {
     /// `name`, of tools/call and prompts/get.
     pub name: Option<Text<'a>>,
     /// `arguments`, raw.
-    pub arguments: Option<&'a RawValue>,
+    pub arguments: Option<JsonText<'a>>,
     /// `uri`, of resources/read.
     pub uri: Option<Text<'a>>,
     /// `cursor`, of the list methods.
     pub cursor: Option<Text<'a>>,
     /// `inputResponses`, raw; an explicit null reads as absent.
-    pub input_responses: Option<&'a RawValue>,
+    pub input_responses: Option<JsonText<'a>>,
     /// `requestState`; an explicit null reads as absent.
     pub request_state: Option<Text<'a>>,
     /// `requestId`, of notifications/cancelled.
@@ -63,22 +63,17 @@ pub struct Meta<'a> {
     /// `io.modelcontextprotocol/protocolVersion`.
     pub protocol_version: Option<Text<'a>>,
     /// `io.modelcontextprotocol/clientInfo`: an object, raw.
-    pub client_info: Option<&'a RawValue>,
+    pub client_info: Option<JsonText<'a>>,
     /// `io.modelcontextprotocol/clientCapabilities`: an object, raw.
-    pub client_capabilities: Option<&'a RawValue>,
+    pub client_capabilities: Option<JsonText<'a>>,
     /// Every other key, raw and in order: `traceparent`, `io.modelcontextprotocol/logLevel`, extensions.
-    pub other: Vec<(Text<'a>, &'a RawValue)>,
+    pub other: Vec<(Text<'a>, JsonText<'a>)>,
 }
 
 /// `params` stands there, but not in the form its keys must have (-32602).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("params are not an object of the specified form")]
 pub struct ParamsError;
-
-/// True for the raw text of a JSON object.
-pub(crate) fn is_object(raw: &RawValue) -> bool {
-    raw.get().starts_with('{')
-}
 
 fn once<E: de::Error, T>(slot: &mut Option<T>, name: &'static str, value: T) -> Result<(), E> {
     match slot.replace(value) {
@@ -167,7 +162,7 @@ impl<'de, const KEYS: u8> Visitor<'de> for ParamsVisitor<KEYS> {
                 "uri" if KEYS & URI != 0 => once(&mut params.uri, "uri", map.next_value()?)?,
                 "cursor" if KEYS & PAGE != 0 => nullable(&mut cursor, "cursor", map.next_value()?)?,
                 "inputResponses" if KEYS & ROUND != 0 => {
-                    nullable(&mut responses, "inputResponses", map.next_value::<Option<&RawValue>>()?)?;
+                    nullable(&mut responses, "inputResponses", map.next_value::<Option<JsonText<'de>>>()?)?;
                 }
                 "requestState" if KEYS & ROUND != 0 => {
                     nullable(&mut state, "requestState", map.next_value()?)?;
@@ -236,8 +231,8 @@ impl<'de> Visitor<'de> for MetaVisitor {
     }
 }
 
-fn object<E: de::Error>(raw: &RawValue) -> Result<&RawValue, E> {
-    if is_object(raw) {
+fn object<E: de::Error>(raw: JsonText<'_>) -> Result<JsonText<'_>, E> {
+    if raw.is_object() {
         Ok(raw)
     } else {
         Err(E::invalid_type(de::Unexpected::Other("a value"), &"an object"))

@@ -1,16 +1,17 @@
 //! The short way to read a message of the usual form: no escapes in what is read here, no key that is not expected,
-//! none twice. Whatever is raw or skipped is still read by `serde_json`.
+//! none twice. What is raw or of no interest is only checked to be JSON.
 //!
 //! `None` says nothing about a message but that it has to go the long way, which reads everything and knows what is
 //! wrong. Where this gives a message, the long way gives the same one.
 
-use core::fmt;
+use alloc::string::String;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::Deserialize;
 
 use super::envelope::{Message, Response, ResultHead};
-use super::params::{Meta, Params, is_object, key};
+use super::params::{Meta, Params, key};
+use super::raw::JsonText;
+use super::skip;
 use super::text::Text;
 use super::write::clean_run;
 use crate::id::{MAX_WIRE_ID, ProgressToken, RequestId};
@@ -18,61 +19,75 @@ use crate::id::{MAX_WIRE_ID, ProgressToken, RequestId};
 /// Digits that surely fit an `i64`.
 const SHORT: usize = 18;
 
-/// Reads a message.
-pub(super) fn message(text: &str) -> Option<Message<'_>> {
-    let mut reader = Reader { text, at: 0 };
+/// Reads a message; if it is a result, also says where that stands.
+pub(super) fn message(text: &str) -> Option<(Message<'_>, Option<JsonText<'_>>)> {
+    let mut reader = Reader::new(text);
     let (mut jsonrpc, mut id, mut method, mut params, mut result) = (None, None, None, None, None);
     reader.object(|key, reader| match key {
         "jsonrpc" => once(&mut jsonrpc, reader.string().filter(|version| *version == "2.0")?),
         "id" => once(&mut id, reader.id()?),
         "method" => once(&mut method, reader.string()?),
-        "params" => once(&mut params, reader.params()?),
+        "params" => reader.params(&mut params),
         "result" => once(&mut result, reader.result()?),
         _ => None,
     })?;
-    reader.space();
-    if reader.at != text.len() {
-        return None;
-    }
+    reader.end()?;
     jsonrpc?;
-    Some(match (method.map(Text::Borrowed), id, result) {
+    let (result, result_text) = result.unzip();
+    let message = match (method.map(Text::Borrowed), id, result) {
         (Some(method), Some(id), None) => Message::Request { id, method, params: Ok(params) },
         (Some(method), None, None) => Message::Notification { method, params: Ok(params) },
         (None, Some(id), Some(result)) if params.is_none() => {
             Message::Response(Response { id: Some(id), outcome: Ok(result) })
         }
         _ => return None,
-    })
+    };
+    Some((message, result_text))
 }
 
-fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
+pub(crate) fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
     place.is_none().then(|| *place = Some(value))
 }
 
-struct Reader<'a> {
+/// Reads forward; `None` ends it.
+pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Reader<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// Nothing but white space is left.
+    pub(crate) fn end(&mut self) -> Option<()> {
+        self.space();
+        (self.at == self.text.len()).then_some(())
+    }
+
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
     fn space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
+        self.at = skip::space(self.text.as_bytes(), self.at);
     }
 
     /// The next byte that is not white space, taken if it is this one.
     fn take(&mut self, byte: u8) -> Option<()> {
-        self.space();
-        (self.peek()? == byte).then(|| self.at += 1)
+        if self.peek()? != byte {
+            self.space();
+            if self.peek()? != byte {
+                return None;
+            }
+        }
+        self.at += 1;
+        Some(())
     }
 
     /// An object, each of whose members `member` reads after its key.
-    fn object(&mut self, mut member: impl FnMut(&'a str, &mut Self) -> Option<()>) -> Option<()> {
+    pub(crate) fn object(&mut self, mut member: impl FnMut(&'a str, &mut Self) -> Option<()>) -> Option<()> {
         self.take(b'{')?;
         if self.take(b'}').is_some() {
             return Some(());
@@ -87,7 +102,32 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn string(&mut self) -> Option<&'a str> {
+    /// An array, each of whose values `item` reads.
+    pub(crate) fn array(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.take(b'[')?;
+        if self.take(b']').is_some() {
+            return Some(());
+        }
+        loop {
+            item(self)?;
+            if self.take(b',').is_none() {
+                return self.take(b']');
+            }
+        }
+    }
+
+    /// A string, with or without escapes.
+    pub(crate) fn text(&mut self) -> Option<String> {
+        let start = self.at;
+        if let Some(plain) = self.string() {
+            return Some(plain.into());
+        }
+        self.at = start;
+        self.value()
+    }
+
+    /// A string without escapes.
+    pub(crate) fn string(&mut self) -> Option<&'a str> {
         self.take(b'"')?;
         let rest = self.text.get(self.at..)?;
         let end = clean_run(rest.as_bytes());
@@ -140,24 +180,37 @@ impl<'a> Reader<'a> {
         self.value()
     }
 
-    /// Any value, read by `serde_json`.
-    fn value<T: Deserialize<'a>>(&mut self) -> Option<T> {
+    /// A value of a type, read by `serde_json`.
+    pub(crate) fn value<T: Deserialize<'a>>(&mut self) -> Option<T> {
         let mut values = serde_json::Deserializer::from_str(self.text.get(self.at..)?).into_iter();
         let value = values.next()?.ok()?;
         self.at += values.byte_offset();
         Some(value)
     }
 
-    fn raw_object(&mut self) -> Option<&'a RawValue> {
-        self.value::<&RawValue>().filter(|raw| is_object(raw))
+    /// Any value, as it stands.
+    pub(crate) fn raw(&mut self) -> Option<JsonText<'a>> {
+        self.space();
+        let end = skip::value(self.text.as_bytes(), self.at)?;
+        let raw = self.text.get(self.at..end)?;
+        self.at = end;
+        Some(JsonText::checked(raw))
     }
 
-    fn params(&mut self) -> Option<Params<'a>> {
-        let mut params = Params::default();
+    pub(crate) fn raw_object(&mut self) -> Option<JsonText<'a>> {
+        self.raw().filter(|raw| raw.is_object())
+    }
+
+    /// Reads into the place where it stays: params are large, and moving them costs.
+    fn params(&mut self, place: &mut Option<Params<'a>>) -> Option<()> {
+        if place.is_some() {
+            return None;
+        }
+        let params = place.insert(Params::default());
         self.object(|key, reader| match key {
-            "_meta" => once(&mut params.meta, reader.meta()?),
+            "_meta" => reader.meta(&mut params.meta),
             "name" => once(&mut params.name, Text::Borrowed(reader.string()?)),
-            "arguments" => once(&mut params.arguments, reader.value()?),
+            "arguments" => once(&mut params.arguments, reader.raw()?),
             "uri" => once(&mut params.uri, Text::Borrowed(reader.string()?)),
             "cursor" => once(&mut params.cursor, Text::Borrowed(reader.string()?)),
             "requestId" => once(&mut params.request_id, reader.id()?),
@@ -167,63 +220,35 @@ impl<'a> Reader<'a> {
             "total" => once(&mut params.total, reader.number()?),
             "message" => once(&mut params.message, Text::Borrowed(reader.string()?)),
             _ => None,
-        })?;
-        Some(params)
+        })
     }
 
-    fn meta(&mut self) -> Option<Meta<'a>> {
-        let mut meta = Meta::default();
+    fn meta(&mut self, place: &mut Option<Meta<'a>>) -> Option<()> {
+        if place.is_some() {
+            return None;
+        }
+        let meta = place.insert(Meta::default());
         self.object(|key, reader| match key {
             key::PROGRESS_TOKEN => once(&mut meta.progress_token, reader.token()?),
             key::PROTOCOL_VERSION => once(&mut meta.protocol_version, Text::Borrowed(reader.string()?)),
             key::CLIENT_INFO => once(&mut meta.client_info, reader.raw_object()?),
             key::CLIENT_CAPABILITIES => once(&mut meta.client_capabilities, reader.raw_object()?),
             _ => {
-                meta.other.push((Text::Borrowed(key), reader.value()?));
+                meta.other.push((Text::Borrowed(key), reader.raw()?));
                 Some(())
             }
-        })?;
-        Some(meta)
+        })
     }
 
-    fn result(&mut self) -> Option<ResultHead<'a>> {
+    fn result(&mut self) -> Option<(ResultHead<'a>, JsonText<'a>)> {
+        self.space();
+        let start = self.at;
         let mut head = ResultHead { well_formed: true, ..ResultHead::default() };
         self.object(|key, reader| match key {
             "resultType" => once(&mut head.result_type, Text::Borrowed(reader.string()?)),
             "inputRequests" | "requestState" => None,
-            "content" | "_meta" => reader.value::<Skipped>().map(|_| ()),
-            _ => reader.value::<IgnoredAny>().map(|_| ()),
+            _ => reader.raw().map(|_| ()),
         })?;
-        Some(head)
-    }
-}
-
-/// An array or object without its contents. `serde_json` allocates to ignore what is nested twice; going the first
-/// level here spares that for the usual `content` and `_meta`.
-struct Skipped;
-
-impl<'de> Deserialize<'de> for Skipped {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Wire;
-
-        impl<'de> Visitor<'de> for Wire {
-            type Value = Skipped;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array or an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Skipped, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Skipped)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Skipped, A::Error> {
-                while items.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Skipped)
-            }
-        }
-
-        deserializer.deserialize_any(Wire)
+        Some((head, JsonText::checked(self.text.get(start..self.at)?)))
     }
 }

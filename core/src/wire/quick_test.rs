@@ -10,7 +10,7 @@ use super::{Envelope, quick};
 
 /// Both ways, as text. `None` where the short way does not know.
 fn both(text: &str) -> (Option<String>, String) {
-    let short = quick::message(text).map(|message| format!("{:?}", Ok::<_, ()>(message)));
+    let short = quick::message(text).map(|(message, _)| format!("{:?}", Ok::<_, ()>(message)));
     (short, format!("{:?}", Envelope::parse_any(text).map_err(|why| format!("{why:?}"))))
 }
 

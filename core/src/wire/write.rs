@@ -11,12 +11,16 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 /// The top bit of every byte of a word.
 const TOPS: u64 = 0x8080_8080_8080_8080;
 
+/// Further words of a string that are looked at one by one: most keys end there.
+const FEW: usize = 6;
+
 /// Whole numbers of a smaller magnitude are exact in a double: two to the 53rd.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Appends `text` as a JSON string, quotes included.
 pub fn string(out: &mut Vec<u8>, text: &str) {
-    out.reserve(text.len() + 2);
+    // For the text, some escapes, and what comes behind it.
+    out.reserve(text.len() + text.len() / 16 + 2);
     out.push(b'"');
     let mut rest = text.as_bytes();
     loop {
@@ -79,10 +83,32 @@ pub(crate) fn whole(value: f64) -> Option<i64> {
 }
 
 /// Length of the longest prefix without a byte that needs an escape.
+#[allow(clippy::inline_always)] // a call costs more than the first word, where most strings end
+#[inline(always)]
 pub(super) fn clean_run(bytes: &[u8]) -> usize {
-    let mut at = 0;
+    if let Some(word) = bytes.first_chunk::<8>() {
+        let marks = needs_escape_mask(u64::from_le_bytes(*word));
+        if marks != 0 {
+            return (marks.trailing_zeros() / 8) as usize;
+        }
+        return long_run(bytes, 8);
+    }
+    long_run(bytes, 0)
+}
+
+/// As [`clean_run`], where the first `at` bytes are known to need none.
+#[inline(never)]
+fn long_run(bytes: &[u8], mut at: usize) -> usize {
+    let (words, _) = bytes.get(at..).unwrap_or_default().as_chunks::<8>();
+    for word in words.iter().take(FEW) {
+        let marks = needs_escape_mask(u64::from_le_bytes(*word));
+        if marks != 0 {
+            return at + (marks.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
     // A block has one question to answer, which the compiler can put to many bytes at once.
-    let (blocks, _) = bytes.as_chunks::<32>();
+    let (blocks, _) = bytes.get(at..).unwrap_or_default().as_chunks::<32>();
     for block in blocks {
         if block.iter().fold(false, |found, &byte| found | needs_escape(byte)) {
             break;
@@ -101,18 +127,18 @@ pub(super) fn clean_run(bytes: &[u8]) -> usize {
 }
 
 const fn needs_escape(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
+    byte ^ 2 < 0x21 || byte == b'\\'
 }
 
 /// Marks the top bit of bytes that need an escape. The lowest mark is always right; a borrow can set wrong ones
 /// above it, which is of no interest to who looks for the first.
 const fn needs_escape_mask(word: u64) -> u64 {
-    let control = word.wrapping_sub(ONES * 0x20) & !word;
-    let quote = word ^ (ONES * b'"' as u64);
-    let quote = quote.wrapping_sub(ONES) & !quote;
+    // This flip leaves the controls below 0x20, and puts the quotation mark right behind them.
+    let low = word ^ (ONES * 2);
+    let low = low.wrapping_sub(ONES * 0x21) & !low;
     let slash = word ^ (ONES * b'\\' as u64);
     let slash = slash.wrapping_sub(ONES) & !slash;
-    (control | quote | slash) & TOPS
+    (low | slash) & TOPS
 }
 
 fn escape(out: &mut Vec<u8>, byte: u8) {

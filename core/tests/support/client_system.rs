@@ -10,10 +10,10 @@ use sansio_mcp::client::{
 };
 use sansio_mcp::id::CallId;
 use sansio_mcp::limits::ClientLimits;
+use sansio_mcp::model::RawJson;
 use sansio_mcp::model::{ClientCapabilities, Implementation};
 use sansio_mcp::time::{Mono, Now};
 use serde_json::Value;
-use serde_json::value::to_raw_value;
 
 use crate::client_model::{At, Binding, Command, Event, Model, Seen, Setup, arguments};
 use crate::client_ops::{Message, NEWER, OLDER};
@@ -95,9 +95,13 @@ impl Engine for System {
                 Seen::Nothing
             }
             Command::Answer { call, answers } => {
-                let raw: Vec<_> = answers.iter().map(|(_, answer)| to_raw_value(answer).unwrap()).collect();
-                let answers: Vec<InputAnswer<'_>> =
-                    answers.iter().zip(&raw).map(|((key, _), result)| InputAnswer { key, result }).collect();
+                let raw: Vec<_> =
+                    answers.iter().map(|(_, answer)| RawJson::from_value(answer).unwrap()).collect();
+                let answers: Vec<InputAnswer<'_>> = answers
+                    .iter()
+                    .zip(&raw)
+                    .map(|((key, _), result)| InputAnswer { key, result: result.as_raw() })
+                    .collect();
                 misuse(self.client.answer(now, self.ids[*call], &answers))
             }
             Command::Cancel { call, reason } => {

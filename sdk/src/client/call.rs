@@ -81,6 +81,12 @@ pub(super) fn decode<T: DeserializeOwned>(answer: Answer) -> Result<T, CallError
     answer.result().map_err(|error| CallError::Decode(error.to_string().into()))
 }
 
+/// Reads the result of a tool.
+#[allow(clippy::needless_pass_by_value)] // as above
+pub(super) fn decode_tool(answer: Answer) -> Result<CallToolResult, CallError> {
+    answer.tool_result().map_err(|error| CallError::Decode(error.to_string().into()))
+}
+
 impl<T> Call<T> {
     pub(super) fn new(
         handle: Arc<Handle>,

@@ -112,7 +112,7 @@ impl Client {
     /// A tool that failed is a result whose [`is_error`](sansio_mcp::model::CallToolResult::is_error) says so, not a [`CallError`]
     /// (server/tools, "Error Handling").
     pub fn call_tool(&self, name: &str, arguments: &(impl Serialize + ?Sized)) -> ToolCall {
-        Call::new(Arc::clone(&self.handle), CallSpec::tool(name, arguments), call::decode)
+        Call::new(Arc::clone(&self.handle), CallSpec::tool(name, arguments), call::decode_tool)
     }
 
     /// Calls any method. Begins when first polled. See also [`Call::typed`].

@@ -107,7 +107,8 @@ impl Shared {
 
     /// Works on the state, hands out the events that came of it, and wakes whom they concern.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut State, Now) -> T) -> T {
-        let now = self.clock.now();
+        // Nothing here seals state, so the calendar is not asked.
+        let now = Now::at(self.clock.mono());
         let (value, mut after) = {
             let mut state = self.lock();
             let value = work(&mut state, now);

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use sansio_mcp::admission::{LaneKey, Passed, TicketId};
@@ -30,7 +30,17 @@ pub(crate) struct Cleanup<M: Mode> {
 }
 
 /// The clean-up of one request that has not begun, each with its number.
-type Cleanups<M> = Vec<(usize, Cleanup<M>)>;
+struct Pending<M: Mode>(Mutex<Vec<(usize, Cleanup<M>)>>);
+
+impl<M: Mode> Pending<M> {
+    fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(usize, Cleanup<M>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Shared by everything that takes part in one entry of one request.
 pub(crate) struct Call<M: Mode> {
@@ -45,7 +55,7 @@ pub(crate) struct Call<M: Mode> {
     recall: Recall,
     /// How much clean-up was ever registered; looked at without the lock.
     registered: AtomicUsize,
-    cleanups: Mutex<Cleanups<M>>,
+    cleanups: Pending<M>,
     values: Values<M>,
     /// The view of this call that a blocking body has where the call itself cannot leave its thread.
     twin: OnceLock<Arc<Call<Shared>>>,
@@ -66,20 +76,21 @@ impl<M: Mode> Call<M> {
             silent,
             recall: Recall::new(continuation),
             registered: AtomicUsize::new(0),
-            cleanups: Mutex::new(Vec::new()),
+            cleanups: Pending::new(),
             values: Values::default(),
             twin: OnceLock::new(),
         })
     }
 
     /// Lets go of the call, about which everything is over. Whatever of it nobody else holds can serve another.
-    pub(super) fn leave(self: Arc<Self>) -> Option<Left> {
-        let channel = self.channel;
-        let (request, mut signal) = (Arc::clone(&self.request), Arc::clone(&self.signal));
-        drop(self);
-        // The wakers in the old one are dropped here, outside the lock.
-        *Arc::get_mut(&mut signal)? = Signal::default();
-        Some(Left { channel, request, signal })
+    pub(super) fn leave(self: Arc<Self>) -> Left {
+        let (channel, ticket) = (self.channel, self.ticket);
+        let memory = Arc::into_inner(self).and_then(|Self { request, mut signal, .. }| {
+            // The wakers in the old one are dropped here, outside the lock.
+            *Arc::get_mut(&mut signal)? = Signal::default();
+            Some((request, signal))
+        });
+        Left { channel, ticket, memory }
     }
 
     /// A view of this call that may leave the thread. Clean-up registered with it runs with this call's own.
@@ -96,7 +107,7 @@ impl<M: Mode> Call<M> {
                 silent: self.silent,
                 recall: self.recall.twin(),
                 registered: AtomicUsize::new(0),
-                cleanups: Mutex::new(Vec::new()),
+                cleanups: Pending::new(),
                 values: self.values.twin(),
                 twin: OnceLock::new(),
             })
@@ -187,7 +198,7 @@ impl<M: Mode> Call<M> {
     /// Registers clean-up. Returns its number.
     pub(crate) fn on_exit(&self, cleanup: Cleanup<M>) -> usize {
         let number = self.registered.fetch_add(1, Ordering::SeqCst);
-        self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).push((number, cleanup));
+        self.cleanups.lock().push((number, cleanup));
         // The work ends first and looks for clean-up after that: one of the two sees the other.
         if self.signal.is_over() {
             self.drop_cleanups();
@@ -197,7 +208,7 @@ impl<M: Mode> Call<M> {
 
     /// Takes clean-up back that has not begun.
     pub(crate) fn disarm(&self, number: usize) -> Option<Cleanup<M>> {
-        let mut cleanups = self.cleanups.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cleanups = self.cleanups.lock();
         let place = cleanups.iter().position(|(known, _)| *known == number)?;
         Some(cleanups.remove(place).1)
     }
@@ -222,14 +233,14 @@ impl<M: Mode> Call<M> {
         if self.registered.load(Ordering::SeqCst) == 0 {
             return None;
         }
-        self.cleanups.lock().unwrap_or_else(PoisonError::into_inner).pop().map(|(_, cleanup)| cleanup)
+        self.cleanups.lock().pop().map(|(_, cleanup)| cleanup)
     }
 }
 
-impl<M: Mode> Drop for Call<M> {
+impl<M: Mode> Drop for Pending<M> {
     /// Clean-up is the user's: its panics are contained.
     fn drop(&mut self) {
-        let cleanups = std::mem::take(self.cleanups.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let cleanups = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
         for cleanup in cleanups {
             contained(|| drop(cleanup));
         }

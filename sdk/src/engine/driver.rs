@@ -28,7 +28,7 @@ const BUDGET: usize = 512;
 pub struct Driver<M: Mode> {
     hub: Arc<Hub>,
     registry: Arc<Registry<M>>,
-    bounds: Arc<Bounds>,
+    bounds: Bounds,
     spawn: Option<Box<M::Spawn>>,
     places: Vec<Place<M>>,
     free: Vec<usize>,
@@ -91,7 +91,7 @@ impl<M: Mode> Driver<M> {
     pub(super) fn new(
         hub: Arc<Hub>,
         registry: Arc<Registry<M>>,
-        bounds: Arc<Bounds>,
+        bounds: Bounds,
         spawn: Option<Box<M::Spawn>>,
     ) -> Self {
         Self {
@@ -119,6 +119,7 @@ impl<M: Mode> Driver<M> {
         }
         tracing::warn!(code = "CLOSING_TIMED_OUT", "what was not over at the closing bound was left behind");
         self.over = true;
+        self.give_back();
         self.places.clear();
         true
     }
@@ -145,13 +146,21 @@ impl<M: Mode> Driver<M> {
     }
 
     fn poll_place(&mut self, index: usize) {
+        self.give_back();
         let Some(place) = self.places.get_mut(index) else { return };
         place.flag.queued.store(false, Ordering::Release);
         let Some(work) = &mut place.work else { return };
         let mut cx = Context::from_waker(&place.waker);
-        if Pin::new(work).poll(&mut cx).is_ready() {
-            self.left = place.work.take().and_then(Work::leave);
+        if work.poll_work(&mut cx).is_ready() {
+            self.left = place.work.take().map(Work::leave);
             self.free.push(index);
+        }
+    }
+
+    /// Gives back what the last work left, unless that is done on the way to the next.
+    fn give_back(&mut self) {
+        if let Some(left) = self.left.take() {
+            self.hub.lock().reclaim(left);
         }
     }
 }
@@ -191,7 +200,7 @@ impl<M: Mode> Future for Driver<M> {
                 };
                 idle = false;
                 let call = Call::new(Arc::clone(&this.hub), assigned);
-                let work = Work::new(call, &this.registry, Arc::clone(&this.bounds));
+                let work = Work::new(call, &this.registry, this.bounds);
                 this.start(work);
                 budget = budget.saturating_sub(1);
                 if budget == 0 {
@@ -216,6 +225,7 @@ impl<M: Mode> Future for Driver<M> {
                 return Poll::Pending;
             }
             if budget == 0 {
+                this.give_back();
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -226,6 +236,7 @@ impl<M: Mode> Future for Driver<M> {
 impl<M: Mode> Drop for Driver<M> {
     /// Without a driver nothing will ever be answered: whatever is running is dropped, everything is closed.
     fn drop(&mut self) {
+        self.give_back();
         self.places.clear();
         let now = self.hub.now();
         self.hub.lock().shut_down(now);

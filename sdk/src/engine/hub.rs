@@ -91,11 +91,11 @@ pub(super) struct Opening {
     pub(super) caller: Option<Arc<[u8]>>,
 }
 
-/// What a work that is over leaves: memory that nobody else holds.
+/// What a work that is over leaves: its ticket, and memory if nobody else holds it.
 pub(crate) struct Left {
     pub(crate) channel: ChannelId,
-    pub(crate) request: Arc<Request>,
-    pub(crate) signal: Arc<Signal>,
+    pub(crate) ticket: Option<TicketId>,
+    pub(crate) memory: Option<(Arc<Request>, Arc<Signal>)>,
 }
 
 /// What the engine is doing at the moment.

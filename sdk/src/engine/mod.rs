@@ -87,7 +87,7 @@ impl Engine {
         let Server { registry, config, admission, bounds, sealing, logs, spawn } = server;
         let hub = Arc::new(Hub::new(admission, config, sealing, logs, clock));
         hub.lock().add_handle();
-        let driver = Driver::new(Arc::clone(&hub), registry, Arc::new(bounds), spawn);
+        let driver = Driver::new(Arc::clone(&hub), registry, bounds, spawn);
         (Self { hub }, driver)
     }
 

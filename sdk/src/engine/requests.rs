@@ -87,13 +87,15 @@ impl HubState {
         }
     }
 
-    /// What a work that is over leaves serves the next.
+    /// A work is over, and what it leaves serves the next.
     pub(crate) fn reclaim(&mut self, left: Left) {
+        self.finish(left.ticket);
+        let Some((request, signal)) = left.memory else { return };
         if self.spare_signals.len() < SPARE_SIGNALS {
-            self.spare_signals.push(left.signal);
+            self.spare_signals.push(signal);
         }
         if let Some(Port::Shared(server)) = self.channel(left.channel).map(|channel| &mut channel.port) {
-            server.reclaim(left.request);
+            server.reclaim(request);
         }
     }
 

@@ -4,7 +4,7 @@
 //!    which drops it where it stands.
 //! 2. *Drain*: a blocking body that was stopped is waited for; it alone knows when it returns.
 //! 3. *Clean up*: what the handler registered, last first, shielded from the stop, each within its bound.
-//! 4. The ticket is given back: slot and lane were held until here.
+//! 4. Whoever polls it gives its ticket back: slot and lane were held until here.
 //!
 //! The reply is handed over at the end of the first step; nothing later delays it.
 
@@ -27,7 +27,7 @@ use crate::server::{Registry, Reply, run_request};
 pub(crate) struct Work<M: Mode> {
     call: Arc<Call<M>>,
     stage: Stage<M>,
-    bounds: Arc<Bounds>,
+    bounds: Bounds,
     span: tracing::Span,
 }
 
@@ -67,7 +67,7 @@ impl Bound {
 
 impl<M: Mode> Work<M> {
     /// The handler's code runs at the first poll, not here.
-    pub(crate) fn new(call: Arc<Call<M>>, registry: &Arc<Registry<M>>, bounds: Arc<Bounds>) -> Self {
+    pub(crate) fn new(call: Arc<Call<M>>, registry: &Arc<Registry<M>>, bounds: Bounds) -> Self {
         let request = &call.request;
         let span = tracing::info_span!(
             "mcp.request",
@@ -131,7 +131,6 @@ impl<M: Mode> Work<M> {
                         self.call.drop_cleanups();
                         // Told before it makes way for others, so that their news come later.
                         moved!(trace, "over", &self.call.request);
-                        self.call.hub.lock().finish(self.call.ticket);
                         return Poll::Ready(());
                     };
                     moved!(trace, "cleanup", &self.call.request);
@@ -162,8 +161,15 @@ impl<M: Mode> Work<M> {
         }
     }
 
+    /// Polls it as a driver does, which gives back what it [leaves](Self::leave) at the end, its ticket too.
+    pub(super) fn poll_work(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let span = self.span.clone();
+        let _entered = span.enter();
+        self.poll_stage(cx)
+    }
+
     /// Lets go of a work that is over.
-    pub(super) fn leave(self) -> Option<Left> {
+    pub(super) fn leave(self) -> Left {
         let call = Arc::clone(&self.call);
         drop(self);
         call.leave()
@@ -232,9 +238,11 @@ impl<M: Mode> Future for Work<M> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let span = self.span.clone();
-        let _entered = span.enter();
-        self.poll_stage(cx)
+        let over = self.poll_work(cx);
+        if over.is_ready() {
+            self.call.hub.lock().finish(self.call.ticket);
+        }
+        over
     }
 }
 

@@ -28,8 +28,8 @@ const READ_MAX: usize = 64 * 1024;
 pub(super) const AHEAD: usize = 256 * 1024;
 /// Bytes after which a batch of lines is written.
 pub(super) const BATCH: usize = 64 * 1024;
-/// Bytes moved in one poll before the executor gets a turn: about 50 us of work.
-pub(super) const BUDGET: usize = 256 * 1024;
+/// Bytes moved in one poll before the executor gets a turn.
+pub(super) const BUDGET: usize = 128 * 1024;
 /// What a step costs at least, so that steps without bytes end too.
 const STEP: usize = 1024;
 /// How long the last bytes may take once everything is finished, and how long a peer may take nothing once it has
@@ -54,6 +54,7 @@ where
         framer: Framer::new(line_limit),
         chunk: Vec::new(),
         unfed: 0..0,
+        part: usize::MAX,
         out: Vec::new(),
         written: 0,
         unflushed: false,
@@ -74,6 +75,8 @@ pub struct Pump<P, R, W> {
     chunk: Vec<u8>,
     /// What of the chunk was read and not taken by the port.
     unfed: Range<usize>,
+    /// Bytes of whole lines that are handed in at a time.
+    part: usize,
     /// A batch, of which the first `written` bytes have been written.
     out: Vec<u8>,
     written: usize,
@@ -114,6 +117,10 @@ enum Step {
     Idle,
     /// So many bytes; there may be more.
     Moved(usize),
+    /// So many bytes, and there is no more now: who brings more wakes this.
+    Last(usize),
+    /// Nothing, since the port wants no input.
+    Unwanted,
 }
 
 impl<P, R, W> Future for Pump<P, R, W>
@@ -128,13 +135,17 @@ where
         let this = self.get_mut();
         let mut budget = BUDGET;
         loop {
-            let mut idle = true;
-            for step in [this.read(cx), this.write(cx)] {
-                if let Step::Moved(bytes) = step {
-                    idle = false;
+            let (read, written) = (this.read(cx), this.write(cx));
+            for step in [read, written] {
+                if let Step::Moved(bytes) | Step::Last(bytes) = step {
                     budget = budget.saturating_sub(bytes.max(STEP));
                 }
             }
+            let mut idle = match (read, written) {
+                // What was written may have made the port want input again.
+                (Step::Moved(_), _) | (_, Step::Moved(_)) | (Step::Unwanted, Step::Last(_)) => false,
+                _ => true,
+            };
             if idle || budget == 0 {
                 if this.time(cx) != Step::Idle {
                     idle = false;
@@ -163,12 +174,32 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
+    /// Hands input in by parts of at most `bytes` of whole lines, not all that was read at once.
+    ///
+    /// What came of a part is then written before the next is begun, so a peer in another process works at the same
+    /// time. Within one thread it only makes more turns.
+    pub fn by_parts(mut self, bytes: usize) -> Self {
+        self.part = bytes;
+        self
+    }
+
+    /// Input that was read waits, and the port wants it: polling again at once gets on. An executor need not be asked
+    /// for a turn in between, since it is not waiting for the peer.
+    pub fn has_input(&self) -> bool {
+        matches!(self.stage, Stage::Open | Stage::InputEnding)
+            && !self.unfed.is_empty()
+            && self.port.wants_input()
+    }
+
     fn read(&mut self, cx: &mut Context<'_>) -> Step {
         if !matches!(self.stage, Stage::Open | Stage::InputEnding) {
             return Step::Idle;
         }
         if !self.port.wants_input() {
-            return self.read_ahead(cx);
+            return match self.read_ahead(cx) {
+                Step::Idle => Step::Unwanted,
+                step => step,
+            };
         }
         if !self.unfed.is_empty() {
             return self.feed();
@@ -233,9 +264,11 @@ where
         Step::Moved(0)
     }
 
-    /// Hands in what was read.
+    /// Hands in what was read, or a part of it. A line that is longer than a part is not cut.
     fn feed(&mut self) -> Step {
         let unfed = self.chunk.get(self.unfed.clone()).unwrap_or_default();
+        let lines = unfed.get(..self.part).and_then(|slice| slice.iter().rposition(|byte| *byte == b'\n'));
+        let unfed = lines.and_then(|last| unfed.get(..=last)).unwrap_or(unfed);
         let taken = self.port.feed(&mut self.framer, unfed);
         self.unfed.start = self.unfed.end.min(self.unfed.start + taken);
         Step::Moved(taken)
@@ -245,23 +278,31 @@ where
         if self.stage == Stage::Done {
             return Step::Idle;
         }
-        if self.stage != Stage::Closing {
-            self.fill(cx);
-        }
-        let rest = self.out.get(self.written..).unwrap_or_default();
-        if !rest.is_empty() {
+        let mut moved = 0;
+        loop {
+            if self.stage != Stage::Closing {
+                self.fill(cx);
+            }
+            let rest = self.out.get(self.written..).unwrap_or_default();
+            if rest.is_empty() {
+                break;
+            }
             let length = rest.len();
-            return match Pin::new(&mut self.writer).poll_write(cx, rest) {
-                Poll::Pending => self.stuck(cx),
-                Poll::Ready(Ok(0)) => self.failed("write", &ErrorKind::WriteZero.into()),
+            match Pin::new(&mut self.writer).poll_write(cx, rest) {
+                Poll::Pending if moved > 0 => return Step::Moved(moved),
+                Poll::Pending => return self.stuck(cx),
+                Poll::Ready(Ok(0)) => return self.failed("write", &ErrorKind::WriteZero.into()),
                 Poll::Ready(Ok(n)) => {
                     self.stuck = None;
                     self.written += n.min(length);
                     self.unflushed = true;
-                    Step::Moved(n)
+                    moved += n;
+                    if n < length || moved >= BATCH {
+                        return Step::Moved(moved);
+                    }
                 }
-                Poll::Ready(Err(error)) => self.failed("write", &error),
-            };
+                Poll::Ready(Err(error)) => return self.failed("write", &error),
+            }
         }
         if self.stage == Stage::Closing {
             return match Pin::new(&mut self.writer).poll_close(cx) {
@@ -279,7 +320,7 @@ where
                 Poll::Pending => Step::Idle,
                 Poll::Ready(Ok(())) => {
                     self.unflushed = false;
-                    Step::Moved(0)
+                    Step::Last(moved)
                 }
                 Poll::Ready(Err(error)) => self.failed("flush", &error),
             };

@@ -17,6 +17,7 @@ use super::pump::{AHEAD, BATCH, BUDGET, LINGER, Pump, pump};
 use crate::clock::{Clock, Sleep};
 
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // switches of a fake
 struct World {
     log: Vec<String>,
     /// What reads give; nothing is Pending.
@@ -31,6 +32,8 @@ struct World {
     deaf: bool,
     /// After this line nothing more is wanted.
     deafening: String,
+    /// Nothing is wanted while something waits to be sent.
+    busy: bool,
     waker: Option<Waker>,
     now: Mono,
     sleeps: Vec<Mono>,
@@ -86,6 +89,9 @@ impl Port for Fake {
             self.note(format!("in {}", String::from_utf8_lossy(line)));
             let mut world = self.world();
             world.deaf = line == world.deafening.as_bytes();
+            if line.starts_with(b"ask ") {
+                world.messages.push_back("answer".into());
+            }
         }
         chunk.len() - lines.unread()
     }
@@ -99,7 +105,8 @@ impl Port for Fake {
         self.note(format!("lost: {cause}"));
     }
     fn wants_input(&self) -> bool {
-        !self.world().deaf
+        let world = self.world();
+        !world.deaf && (!world.busy || world.messages.is_empty())
     }
     fn poll_fill(&self, cx: &mut Context<'_>, out: &mut Vec<u8>, max: usize) -> Poll<()> {
         let mut world = self.world();
@@ -227,6 +234,35 @@ fn what_a_port_does_not_want_yet_waits_and_comes_before_what_is_read_next() {
     fake.world().deaf = false;
     assert!(fake.poll(&mut pump).is_pending());
     assert_eq!(fake.take_log(), ["in c", "in de", "input end"]);
+}
+
+/// Nobody wakes a pump for input that its own writing made welcome.
+#[test]
+fn what_is_wanted_again_once_the_answers_are_taken_is_handed_in_at_once() {
+    let fake = Fake::default();
+    let mut pump = fake.pump();
+    fake.world().busy = true;
+    fake.world().messages.push_back("earlier".into());
+    fake.read("ask 1\n");
+    assert!(fake.poll(&mut pump).is_pending());
+    assert_eq!(fake.take_log(), ["write 8", "flush", "in ask 1", "write 7", "flush"]);
+}
+
+/// Both ends work at once: the peer is not kept waiting until everything it asked is answered.
+#[test]
+fn the_first_answers_are_written_before_the_last_questions_are_handed_in() {
+    let fake = Fake::default();
+    let mut pump = fake.pump().by_parts(8192);
+    let asked = format!("ask {}\n", "x".repeat(95)).repeat(400);
+    // The read buffer grows first.
+    fake.read(&"x\n".repeat(2048));
+    fake.read(&asked);
+    assert!(fake.poll(&mut pump).is_pending());
+    let log = fake.take_log();
+    let first = log.iter().position(|what| what.starts_with("write")).unwrap();
+    assert!(first <= 2048 + 100, "{first}");
+    assert_eq!(log.iter().filter(|what| what.starts_with("in ask x")).count(), 400);
+    assert!(log.iter().filter(|what| what.starts_with("write")).count() <= 10, "still in batches");
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use sansio_mcp::model::RawJson;
 use sansio_mcp::server::{EncodeError, ResultBody};
+use sansio_mcp::wire::JsonText;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
 
 use super::reply::Answer;
 
@@ -20,9 +21,9 @@ pub(crate) struct Body<'a> {
 
 enum Meta<'a> {
     None,
-    Whole(&'a RawValue),
+    Whole(JsonText<'a>),
     /// Without what the engine writes: a result that was passed on from another server names that one.
-    Stripped(Box<RawValue>),
+    Stripped(RawJson),
     /// It is no object.
     Malformed,
 }
@@ -43,7 +44,7 @@ impl<'a> Body<'a> {
     }
 }
 
-fn strip(members: &[(Cow<'_, str>, &RawValue)]) -> Result<Box<RawValue>, serde_json::Error> {
+fn strip(members: &[(Cow<'_, str>, JsonText<'_>)]) -> Result<RawJson, serde_json::Error> {
     let mut text = String::from("{");
     for (key, value) in members.iter().filter(|(key, _)| key != SERVER_INFO) {
         if text.len() > 1 {
@@ -54,7 +55,7 @@ fn strip(members: &[(Cow<'_, str>, &RawValue)]) -> Result<Box<RawValue>, serde_j
         text.push_str(value.get());
     }
     text.push('}');
-    RawValue::from_string(text)
+    RawJson::from_text(text)
 }
 
 impl ResultBody for Body<'_> {
@@ -65,17 +66,17 @@ impl ResultBody for Body<'_> {
         self.answer.write_members(out)
     }
 
-    fn meta(&self) -> Option<&RawValue> {
+    fn meta(&self) -> Option<JsonText<'_>> {
         match &self.meta {
             Meta::None | Meta::Malformed => None,
-            Meta::Whole(meta) => Some(meta),
-            Meta::Stripped(meta) => Some(meta),
+            Meta::Whole(meta) => Some(*meta),
+            Meta::Stripped(meta) => Some(meta.as_raw()),
         }
     }
 }
 
 /// The members of an object, in their order.
-struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+struct Members<'a>(Vec<(Cow<'a, str>, JsonText<'a>)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

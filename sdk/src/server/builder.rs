@@ -18,7 +18,7 @@ use super::context::Context;
 use super::exit::Exit;
 #[cfg(feature = "blocking")]
 use super::handler::Blocking;
-use super::handler::{Asynchronous, Common, Rules, Streaming};
+use super::handler::{Asynchronous, Coded, Common, Rules, Streaming};
 use super::layer::{Function, Next};
 use super::output::{ToolInput, ToolOutput};
 use super::registry::Registry;
@@ -310,7 +310,7 @@ impl<M: Mode, S> Builder<M, S> {
                 self.listed.push(tool);
                 self.handlers.push(handler(Common {
                     state: Arc::clone(&self.state),
-                    rules: Arc::new(Rules { lane, requires, checks }),
+                    rules: Rules { lane, requires, checks },
                 }));
             }
             Err(fault) => {
@@ -337,7 +337,7 @@ macro_rules! in_mode {
                 T: ToolOutput + 'static,
             {
                 self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Asynchronous::<_, A, _, _> { code: Arc::new(handler), common, input: PhantomData })
+                    Box::new(Asynchronous::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
                 });
                 self
             }
@@ -352,7 +352,7 @@ macro_rules! in_mode {
                 T: ToolOutput $($send)* + 'static,
             {
                 self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Streaming::<_, A, _, _> { code: Arc::new(handler), common, input: PhantomData })
+                    Box::new(Streaming::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
                 });
                 self
             }
@@ -410,7 +410,7 @@ macro_rules! blocking_in_mode {
                 T: ToolOutput + 'static,
             {
                 self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Blocking::<_, A, _, _> { code: Arc::new(handler), common, input: PhantomData })
+                    Box::new(Blocking::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
                 });
                 self
             }

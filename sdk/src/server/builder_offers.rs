@@ -14,7 +14,7 @@ use super::context::Context;
 use super::exit::Exit;
 #[cfg(feature = "blocking")]
 use super::handler::Blocking;
-use super::handler::{Asynchronous, Common, Streaming};
+use super::handler::{Asynchronous, Coded, Common, Streaming};
 use super::kinds::{
     CompletionOutput, CompletionRules, PromptOutput, PromptRules, ResourceOutput, ResourceRules,
 };
@@ -26,7 +26,7 @@ use crate::mode::{Local, Mode, Shared};
 
 impl<M: Mode, S> Builder<M, S> {
     fn common<K>(&self, rules: K) -> Common<S, K> {
-        Common { state: Arc::clone(&self.state), rules: Arc::new(rules) }
+        Common { state: Arc::clone(&self.state), rules }
     }
 
     fn fail(&mut self, fault: ConfigError) {
@@ -108,7 +108,7 @@ macro_rules! in_mode {
                 T: PromptOutput + 'static,
             {
                 self.add_prompt(spec.into(), |common| {
-                    Box::new(Asynchronous::<_, A, _, _> { code: Arc::new(handler), common, input: PhantomData })
+                    Box::new(Asynchronous::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
                 });
                 self
             }
@@ -122,7 +122,7 @@ macro_rules! in_mode {
                 T: PromptOutput + 'static $($send)*,
             {
                 self.add_prompt(spec.into(), |common| {
-                    Box::new(Streaming::<_, A, _, _> { code: Arc::new(handler), common, input: PhantomData })
+                    Box::new(Streaming::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
                 });
                 self
             }
@@ -136,7 +136,7 @@ macro_rules! in_mode {
             {
                 let code = Arc::new(move |_: NoArguments, cx: Context<S, $mode>| handler(cx));
                 self.add_resource(spec, |common| {
-                    Box::new(Asynchronous::<_, NoArguments, _, _> { code, common, input: PhantomData })
+                    Box::new(Asynchronous::<_, NoArguments, _, _> { tool: Arc::new(Coded { code, common }), input: PhantomData })
                 });
                 self
             }
@@ -150,7 +150,7 @@ macro_rules! in_mode {
             {
                 let code = Arc::new(move |_: NoArguments, cx: Context<S, $mode>| handler(cx));
                 self.add_resource(spec, |common| {
-                    Box::new(Streaming::<_, NoArguments, _, _> { code, common, input: PhantomData })
+                    Box::new(Streaming::<_, NoArguments, _, _> { tool: Arc::new(Coded { code, common }), input: PhantomData })
                 });
                 self
             }
@@ -167,7 +167,7 @@ macro_rules! in_mode {
                 T: ResourceOutput + 'static,
             {
                 self.add_template(spec, |common| {
-                    Box::new(Asynchronous::<_, A, _, _> { code: Arc::new(handler), common, input: PhantomData })
+                    Box::new(Asynchronous::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
                 });
                 self
             }
@@ -180,7 +180,7 @@ macro_rules! in_mode {
                 T: CompletionOutput + 'static,
             {
                 let common = self.common(CompletionRules);
-                let handler = Asynchronous::<_, CompleteParams, _, _> { code: Arc::new(handler), common, input: PhantomData };
+                let handler = Asynchronous::<_, CompleteParams, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData };
                 self.add_completion(Owner::Prompt(prompt.to_owned()), argument, Box::new(handler));
                 self
             }
@@ -193,7 +193,7 @@ macro_rules! in_mode {
                 T: CompletionOutput + 'static,
             {
                 let common = self.common(CompletionRules);
-                let handler = Asynchronous::<_, CompleteParams, _, _> { code: Arc::new(handler), common, input: PhantomData };
+                let handler = Asynchronous::<_, CompleteParams, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData };
                 self.add_completion(Owner::Template(template.to_owned()), variable, Box::new(handler));
                 self
             }
@@ -217,7 +217,7 @@ macro_rules! blocking_in_mode {
                 T: PromptOutput + 'static,
             {
                 self.add_prompt(spec.into(), |common| {
-                    Box::new(Blocking::<_, A, _, _> { code: Arc::new(handler), common, input: PhantomData })
+                    Box::new(Blocking::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
                 });
                 self
             }
@@ -231,7 +231,7 @@ macro_rules! blocking_in_mode {
             {
                 let code = Arc::new(move |_: NoArguments, cx: Context<S, Shared>| handler(cx));
                 self.add_resource(spec, |common| {
-                    Box::new(Blocking::<_, NoArguments, _, _> { code, common, input: PhantomData })
+                    Box::new(Blocking::<_, NoArguments, _, _> { tool: Arc::new(Coded { code, common }), input: PhantomData })
                 });
                 self
             }

@@ -40,7 +40,13 @@ pub struct Running<M: Mode> {
 /// What every form shares: where the application's state is, and the rules for each call.
 pub(crate) struct Common<S, K> {
     pub(crate) state: Arc<S>,
-    pub(crate) rules: Arc<K>,
+    pub(crate) rules: K,
+}
+
+/// A handler as its calls share it.
+pub(crate) struct Coded<F, S, K> {
+    pub(crate) code: F,
+    pub(crate) common: Common<S, K>,
 }
 
 /// Which calls of a tool exclude each other, what they need of their client, and what they must fit.
@@ -48,12 +54,6 @@ pub(crate) struct Rules {
     pub(crate) lane: Lane,
     pub(crate) requires: Option<ClientCapabilities>,
     pub(crate) checks: Checks,
-}
-
-impl<S, K> Clone for Common<S, K> {
-    fn clone(&self) -> Self {
-        Self { state: Arc::clone(&self.state), rules: Arc::clone(&self.rules) }
-    }
 }
 
 impl Kind for Rules {
@@ -188,23 +188,20 @@ async fn follow<T, S, M: Mode, K: Gives<T>>(
 
 /// `async` functions.
 pub(crate) struct Asynchronous<F, A, S, K> {
-    pub(crate) code: Arc<F>,
-    pub(crate) common: Common<S, K>,
+    pub(crate) tool: Arc<Coded<F, S, K>>,
     pub(crate) input: PhantomData<fn(A)>,
 }
 
 /// Functions that give a stream.
 pub(crate) struct Streaming<F, A, S, K> {
-    pub(crate) code: Arc<F>,
-    pub(crate) common: Common<S, K>,
+    pub(crate) tool: Arc<Coded<F, S, K>>,
     pub(crate) input: PhantomData<fn(A)>,
 }
 
 /// Blocking functions.
 #[cfg(feature = "blocking")]
 pub(crate) struct Blocking<F, A, S, K> {
-    pub(crate) code: Arc<F>,
-    pub(crate) common: Common<S, K>,
+    pub(crate) tool: Arc<Coded<F, S, K>>,
     pub(crate) input: PhantomData<fn(A)>,
 }
 
@@ -220,14 +217,12 @@ macro_rules! forms {
             T: 'static,
         {
             fn run(&self, call: Running<$mode>) -> <$mode as Mode>::Future<Reply> {
-                let (code, common) = (Arc::clone(&self.code), self.common.clone());
+                let tool = Arc::clone(&self.tool);
                 Box::pin(async move {
-                    match begin(call, &common).await {
+                    match begin(call, &tool.common).await {
                         Ok((input, context, kept)) => {
-                            let handler = code(input, context);
-                            let rules = common.rules;
-                            drop((code, common.state));
-                            rules.give(kept, handler.await)
+                            let handler = (tool.code)(input, context);
+                            tool.common.rules.give(kept, handler.await)
                         }
                         Err(reply) => reply,
                     }
@@ -245,11 +240,11 @@ macro_rules! forms {
             T: 'static $($send)*,
         {
             fn run(&self, call: Running<$mode>) -> <$mode as Mode>::Future<Reply> {
-                let (code, common) = (Arc::clone(&self.code), self.common.clone());
+                let tool = Arc::clone(&self.tool);
                 Box::pin(async move {
-                    match begin(call, &common).await {
+                    match begin(call, &tool.common).await {
                         Ok((input, context, kept)) => {
-                            follow(code(input, context.clone()), context, &*common.rules, kept).await
+                            follow((tool.code)(input, context.clone()), context, &tool.common.rules, kept).await
                         }
                         Err(reply) => reply,
                     }
@@ -266,10 +261,9 @@ forms!(Shared, [+ Send], [+ Send + Sync]);
 /// future.
 #[cfg(feature = "blocking")]
 async fn on_pool<A, S, T, K>(
-    code: Arc<impl Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static>,
+    tool: Arc<Coded<impl Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static, S, K>>,
     input: A,
     context: Context<S, Shared>,
-    rules: Arc<K>,
     kept: K::Kept,
 ) -> Reply
 where
@@ -285,8 +279,8 @@ where
         let reply = if context.is_cancelled() {
             Exit::cancelled().into_reply() // cancelled before a thread was free: it never starts
         } else {
-            crate::engine::contained(|| rules.give(kept, code(input, context)))
-                .unwrap_or_else(Reply::panicked)
+            let body = || tool.common.rules.give(kept, (tool.code)(input, context));
+            crate::engine::contained(body).unwrap_or_else(Reply::panicked)
         };
         drop(outstanding);
         reply
@@ -304,10 +298,10 @@ where
     K: Takes<A> + Gives<T>,
 {
     fn run(&self, call: Running<Shared>) -> <Shared as Mode>::Future<Reply> {
-        let (code, common) = (Arc::clone(&self.code), self.common.clone());
+        let tool = Arc::clone(&self.tool);
         Box::pin(async move {
-            match begin::<A, S, Shared, K>(call, &common).await {
-                Ok((input, context, kept)) => on_pool(code, input, context, common.rules, kept).await,
+            match begin::<A, S, Shared, K>(call, &tool.common).await {
+                Ok((input, context, kept)) => on_pool(tool, input, context, kept).await,
                 Err(reply) => reply,
             }
         })
@@ -324,12 +318,10 @@ where
     K: Takes<A> + Gives<T>,
 {
     fn run(&self, call: Running<Local>) -> <Local as Mode>::Future<Reply> {
-        let (code, common) = (Arc::clone(&self.code), self.common.clone());
+        let tool = Arc::clone(&self.tool);
         Box::pin(async move {
-            match begin::<A, S, Local, K>(call, &common).await {
-                Ok((input, context, kept)) => {
-                    on_pool(code, input, context.for_thread(), common.rules, kept).await
-                }
+            match begin::<A, S, Local, K>(call, &tool.common).await {
+                Ok((input, context, kept)) => on_pool(tool, input, context.for_thread(), kept).await,
                 Err(reply) => reply,
             }
         })

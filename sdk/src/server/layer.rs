@@ -49,6 +49,9 @@ impl<M: Mode> Next<M> {
 
 /// Runs a request through all layers.
 pub(crate) fn run_request<M: Mode>(registry: &Arc<Registry<M>>, call: &Arc<Call<M>>) -> M::Future<Reply> {
+    if registry.layers.is_empty() {
+        return handle(registry, Arc::clone(call));
+    }
     Next { call: Arc::clone(call), registry: Arc::clone(registry), depth: 0 }.run()
 }
 

@@ -6,7 +6,7 @@ use sansio_mcp::model::{
     ListResourcesResult, ListToolsResult, RawJson, ReadResourceResult, ServerBusy, SubscriptionFilter,
 };
 use sansio_mcp::server::{EncodeError, ResultBody, Status};
-use serde_json::value::RawValue;
+use sansio_mcp::wire::JsonText;
 
 use super::ask::InputRequired;
 use super::exit::Exit;
@@ -146,7 +146,7 @@ impl ResultBody for Answer {
         }
     }
 
-    fn meta(&self) -> Option<&RawValue> {
+    fn meta(&self) -> Option<JsonText<'_>> {
         match self {
             Self::Tool(result) => ResultBody::meta(result),
             Self::Tools(result) => ResultBody::meta(result),

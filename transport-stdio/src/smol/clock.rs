@@ -26,6 +26,10 @@ impl Default for SystemClock {
 }
 
 impl Clock for SystemClock {
+    fn mono(&self) -> Mono {
+        self.start.mono()
+    }
+
     fn now(&self) -> Now {
         self.start.read()
     }

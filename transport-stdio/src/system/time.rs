@@ -13,14 +13,15 @@ impl Start {
         Self(Instant::now())
     }
 
+    /// The time since.
+    pub(crate) fn mono(self) -> Mono {
+        Mono::from_nanos(u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
     /// The time since, and the calendar.
     pub(crate) fn read(self) -> Now {
-        let since = u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Now {
-            mono: Mono::from_nanos(since),
-            unix_millis: u64::try_from(unix.as_millis()).unwrap_or(u64::MAX),
-        }
+        Now { mono: self.mono(), unix_millis: u64::try_from(unix.as_millis()).unwrap_or(u64::MAX) }
     }
 
     /// The moment in the system's terms. One too far away to be told is half a century away.

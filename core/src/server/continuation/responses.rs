@@ -3,11 +3,9 @@
 use core::fmt;
 
 use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
 
 use crate::model::RawJson;
-use crate::wire::Text;
-use crate::wire::params::is_object;
+use crate::wire::{JsonText, Text};
 
 /// Hands on each answer that is an object, with its key; a number or null where an object belongs is no answer. What
 /// stands before the end of JSON gone wrong is handed on all the same: whoever read the message has refused it by then.
@@ -22,8 +20,8 @@ pub(super) fn each(responses: &str, answer: impl FnMut(&str, &dyn Fn() -> RawJso
         }
 
         fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-            while let Some((key, value)) = map.next_entry::<Text<'de>, &'de RawValue>()? {
-                if is_object(value) {
+            while let Some((key, value)) = map.next_entry::<Text<'de>, JsonText<'de>>()? {
+                if value.is_object() {
                     (self.0)(&key, &|| value.into());
                 }
             }
