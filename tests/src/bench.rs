@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_io::{AsyncRead, AsyncWrite};
 use sansio_mcp::client::{Abandon, ClientConfig, Routing};
 use sansio_mcp::model::{ClientCapabilities, Implementation};
-use sansio_mcp_memory::{Lab, Task, VirtualClock, drive, duplex, per_request};
+use sansio_mcp_memory::{Lab, Task, VirtualClock, drive, duplex, per_request, serve_streams};
 use sansio_mcp_sdk::client::{Client, ClientBuilder, ClientSetup};
 use sansio_mcp_sdk::clock::Clock;
 use sansio_mcp_sdk::lines::pump;
@@ -19,7 +19,6 @@ use sansio_mcp_stdio::{LINE_LIMIT, connect_on, serve_on};
 
 use crate::log::Log;
 use crate::os_pipe::os_pipe;
-use crate::streams;
 use crate::wire::Wire;
 
 pub(crate) type Reader = Pin<Box<dyn AsyncRead>>;
@@ -209,7 +208,7 @@ impl Rig {
     fn opener(&self) -> sansio_mcp_memory::StreamOpener {
         let (opener, acceptor) = per_request(self.capacity);
         let engine = self.engine.clone().expect("memory has an engine");
-        self.lab.spawn(streams::serve(self.lab.clone(), engine, acceptor));
+        self.lab.spawn(serve_streams(self.lab.clone(), engine, acceptor, LINE_LIMIT));
         opener
     }
 

@@ -13,7 +13,6 @@ mod bench;
 mod log;
 mod os_pipe;
 mod probe;
-mod streams;
 mod wire;
 
 pub use bench::{Bench, Rig, Target, run};
