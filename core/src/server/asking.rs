@@ -2,8 +2,6 @@
 
 use alloc::vec::Vec;
 
-use serde_json::value::RawValue;
-
 use super::body::{self, EncodeError, ResultBody};
 use super::exchange::State;
 use super::serving::Serving;
@@ -12,6 +10,7 @@ use super::{Exchange, Server};
 use crate::id::ServingId;
 use crate::misuse::Misuse;
 use crate::model::InputRequiredResult;
+use crate::wire::JsonText;
 
 /// A result that only [`Serving::ask`] writes: under any other `resultType` it would be taken for an answer.
 struct Asks<'a>(&'a InputRequiredResult);
@@ -22,7 +21,7 @@ impl ResultBody for Asks<'_> {
         Ok(())
     }
 
-    fn meta(&self) -> Option<&RawValue> {
+    fn meta(&self) -> Option<JsonText<'_>> {
         self.0.meta()
     }
 }

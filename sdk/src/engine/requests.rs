@@ -241,7 +241,7 @@ impl HubState {
     }
 
     /// A request of which everything is known may queue. One that goes on from a verified state is not refused for a full
-    /// queue: a person has spent time on it. How many may be there at once is bounded by what may be in flight.
+    /// queue: a person has spent time on it. Those have a bound of their own.
     fn admit(
         &mut self,
         id: ChannelId,

@@ -410,7 +410,10 @@ macro_rules! blocking_in_mode {
                 T: ToolOutput + 'static,
             {
                 self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Blocking::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
+                    Box::new(Blocking::<_, A, _, _> {
+                        tool: Arc::new(Coded { code: handler, common }),
+                        input: PhantomData,
+                    })
                 });
                 self
             }

@@ -134,7 +134,7 @@ macro_rules! in_mode {
                 Fut: Future<Output = Result<T, Exit>> $($send)* + 'static,
                 T: ResourceOutput + 'static,
             {
-                let code = Arc::new(move |_: NoArguments, cx: Context<S, $mode>| handler(cx));
+                let code = move |_: NoArguments, cx: Context<S, $mode>| handler(cx);
                 self.add_resource(spec, |common| {
                     Box::new(Asynchronous::<_, NoArguments, _, _> { tool: Arc::new(Coded { code, common }), input: PhantomData })
                 });
@@ -148,7 +148,7 @@ macro_rules! in_mode {
                 Str: Stream<Item = Step<T>> $($send)* + 'static,
                 T: ResourceOutput + 'static $($send)*,
             {
-                let code = Arc::new(move |_: NoArguments, cx: Context<S, $mode>| handler(cx));
+                let code = move |_: NoArguments, cx: Context<S, $mode>| handler(cx);
                 self.add_resource(spec, |common| {
                     Box::new(Streaming::<_, NoArguments, _, _> { tool: Arc::new(Coded { code, common }), input: PhantomData })
                 });
@@ -217,7 +217,10 @@ macro_rules! blocking_in_mode {
                 T: PromptOutput + 'static,
             {
                 self.add_prompt(spec.into(), |common| {
-                    Box::new(Blocking::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
+                    Box::new(Blocking::<_, A, _, _> {
+                        tool: Arc::new(Coded { code: handler, common }),
+                        input: PhantomData,
+                    })
                 });
                 self
             }
@@ -229,9 +232,12 @@ macro_rules! blocking_in_mode {
                 F: Fn(Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static,
                 T: ResourceOutput + 'static,
             {
-                let code = Arc::new(move |_: NoArguments, cx: Context<S, Shared>| handler(cx));
+                let code = move |_: NoArguments, cx: Context<S, Shared>| handler(cx);
                 self.add_resource(spec, |common| {
-                    Box::new(Blocking::<_, NoArguments, _, _> { tool: Arc::new(Coded { code, common }), input: PhantomData })
+                    Box::new(Blocking::<_, NoArguments, _, _> {
+                        tool: Arc::new(Coded { code, common }),
+                        input: PhantomData,
+                    })
                 });
                 self
             }

@@ -422,7 +422,7 @@ async fn m8_while_a_person_thinks_neither_slot_nor_lane_is_held(b: Bench) {
         }
     }));
     let paying = b.lab.spawn(client.call_tool("pay", &json!({})));
-    b.pass(Duration::from_secs(60)).await;
+    b.pass(Duration::from_mins(1)).await;
     assert!(trace.has("pay") && !paying.is_done());
     assert_eq!(rig.running_or(0), 0);
     // One slot, no queue, and yet there is room; the lane is free too, for another who is asked.

@@ -28,6 +28,7 @@ struct Refund {
 }
 
 /// Random enough for a test: each nonce is another.
+#[allow(clippy::unnecessary_wraps)] // the form of a source
 fn nonces(out: &mut [u8]) -> Result<(), NoEntropy> {
     static COUNT: std::sync::atomic::AtomicU8 = std::sync::atomic::AtomicU8::new(0);
     out.fill(COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
@@ -57,7 +58,7 @@ fn shop(trace: &Trace, keys: Option<Ring>) -> Server<M> {
             }
         }
     };
-    let mut server = Server::<M>::builder("t", "1").state_life(Duration::from_secs(600));
+    let mut server = Server::<M>::builder("t", "1").state_life(Duration::from_mins(10));
     if let Some(keys) = keys {
         server = server.state_keys(keys);
     }
