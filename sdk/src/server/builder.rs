@@ -71,9 +71,15 @@ impl Changes {
                     "is set, and there is no list that could change",
                 ));
             }
-            tools.iter_mut().for_each(|tools| tools.list_changed = Some(true));
-            prompts.iter_mut().for_each(|prompts| prompts.list_changed = Some(true));
-            resources.iter_mut().for_each(|resources| resources.list_changed = Some(true));
+            if let Some(tools) = tools {
+                tools.list_changed = Some(true);
+            }
+            if let Some(prompts) = prompts {
+                prompts.list_changed = Some(true);
+            }
+            if let Some(resources) = resources {
+                resources.list_changed = Some(true);
+            }
         }
         if self.resources {
             let Some(resources) = resources else {
