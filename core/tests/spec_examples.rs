@@ -157,7 +157,13 @@ fn examples() -> Option<PathBuf> {
 fn round<T: DeserializeOwned + Serialize>(json: &str) {
     let value: T = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error} in {json}"));
     let again = serde_json::to_string(&value).unwrap();
-    let [before, after] = [json, &again].map(|text| serde_json::from_str::<Value>(text).unwrap());
+    let [before, mut after] = [json, &again].map(|text| serde_json::from_str::<Value>(text).unwrap());
+    // Required of results, left out by some examples: what absent means is then said.
+    for (name, absent) in [("ttlMs", Value::from(0)), ("cacheScope", Value::from("private"))] {
+        if before.get(name).is_none() && after.get(name) == Some(&absent) {
+            after.as_object_mut().unwrap().remove(name);
+        }
+    }
     assert_eq!(before, after);
 }
 
@@ -167,14 +173,17 @@ fn open<T: DeserializeOwned + Serialize>(json: &str) {
     let inner =
         json.trim().strip_prefix('{').and_then(|json| json.strip_suffix('}')).expect("an object").trim();
     let comma = if inner.is_empty() { "" } else { "," };
-    for with in [format!("{{{UNKNOWN}{comma}{inner}}}"), format!("{{{inner}{comma}{UNKNOWN}}}")] {
-        round::<T>(&with);
-        let value: T = serde_json::from_str(&with).unwrap();
+    let first = format!("{{{UNKNOWN}{comma}{inner}}}");
+    let last = format!("{{{inner}{comma}{UNKNOWN}}}");
+    for with in [&first, &last] {
+        round::<T>(with);
+        let value: T = serde_json::from_str(with).unwrap();
         let again = serde_json::to_string(&value).unwrap();
         // White space between name and value is not part of either.
         let unknown = UNKNOWN.replacen(": ", ":", 1);
         assert!(again.contains(&unknown), "{unknown} is not in {again}");
-        assert!(again.ends_with(&format!("{unknown}}}")), "{again}");
+        // Behind what is known, and in the order they came where the example itself has more of them.
+        assert!(with == &first || again.ends_with(&format!("{unknown}}}")), "{again}");
     }
 }
 
