@@ -24,6 +24,7 @@ step_format() {
 
 step_clippy() {
     cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy --workspace --all-targets --all-features -- -D warnings
 }
 
 # The README's test command.
@@ -112,6 +113,15 @@ step_examples() {
         echo "the tour differs from run to run" >&2
         return 1
     fi
+    first=$(cargo run -q -p sansio-mcp-memory --example disappears)
+    second=$(cargo run -q -p sansio-mcp-memory --example disappears)
+    if [[ "$first" != "$second" ]]; then
+        echo "the simulation differs from run to run" >&2
+        return 1
+    fi
+    shows '11500 ms: the hold is released' echo "$first"
+    shows '10000 ms: the hold is released' echo "$first" >/dev/null
+    cargo run -q -p sansio-mcp-memory --example soak -- --seed 1000 --steps 10000
     # The same server on every runtime, launched by a client.
     local built=${CARGO_TARGET_DIR:-target}/debug/examples runtime
     cargo build -q -p sansio-mcp-stdio --features tokio,threads --examples

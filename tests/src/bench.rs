@@ -9,8 +9,8 @@ use std::time::Duration;
 use futures_io::{AsyncRead, AsyncWrite};
 use sansio_mcp::client::{Abandon, ClientConfig, Routing};
 use sansio_mcp::model::{ClientCapabilities, Implementation};
-use sansio_mcp_memory::{Lab, Task, VirtualClock, drive, duplex, per_request};
-use sansio_mcp_sdk::client::Client;
+use sansio_mcp_memory::{Lab, Task, VirtualClock, drive, duplex, per_request, serve_streams};
+use sansio_mcp_sdk::client::{Client, ClientBuilder, ClientSetup};
 use sansio_mcp_sdk::clock::Clock;
 use sansio_mcp_sdk::lines::pump;
 use sansio_mcp_sdk::server::Server;
@@ -19,7 +19,6 @@ use sansio_mcp_stdio::{LINE_LIMIT, connect_on, serve_on};
 
 use crate::log::Log;
 use crate::os_pipe::os_pipe;
-use crate::streams;
 use crate::wire::Wire;
 
 pub(crate) type Reader = Pin<Box<dyn AsyncRead>>;
@@ -140,11 +139,15 @@ impl Bench {
     }
 }
 
-fn config(target: Target) -> ClientConfig {
-    let (routing, abandon) = match target {
+fn binding(target: Target) -> (Routing, Abandon) {
+    match target {
         Target::PerRequest => (Routing::PerRequest, Abandon::CloseStream),
         Target::Memory | Target::Stdio => (Routing::Shared, Abandon::Notify),
-    };
+    }
+}
+
+fn config(target: Target) -> ClientConfig {
+    let (routing, abandon) = binding(target);
     ClientConfig::builder(Implementation::new("tester", "1"), ClientCapabilities::default())
         .binding(routing, abandon)
         .build()
@@ -205,7 +208,7 @@ impl Rig {
     fn opener(&self) -> sansio_mcp_memory::StreamOpener {
         let (opener, acceptor) = per_request(self.capacity);
         let engine = self.engine.clone().expect("memory has an engine");
-        self.lab.spawn(streams::serve(self.lab.clone(), engine, acceptor));
+        self.lab.spawn(serve_streams(self.lab.clone(), engine, acceptor, LINE_LIMIT));
         opener
     }
 
@@ -214,18 +217,28 @@ impl Rig {
         self.client_and_task().0
     }
 
+    /// A client of the sdk with handlers of its own.
+    pub fn client_with(&self, builder: ClientBuilder) -> Client {
+        let (routing, abandon) = binding(self.target);
+        self.start(builder.binding(routing, abandon).build().expect("a client")).0
+    }
+
     /// A client of the sdk and what moves its bytes: aborting that is a lost connection.
     pub fn client_and_task(&self) -> (Client, Task<()>) {
+        self.start(config(self.target).into())
+    }
+
+    fn start(&self, setup: ClientSetup) -> (Client, Task<()>) {
         let clock: Arc<dyn Clock> = Arc::new(self.lab.clock());
         match self.target {
             Target::PerRequest => {
-                let (client, connection) = Client::connect(config(self.target), Arc::clone(&clock));
+                let (client, connection) = Client::connect(setup, Arc::clone(&clock));
                 let task = self.lab.spawn(drive(connection, self.opener(), clock, LINE_LIMIT));
                 (client, task)
             }
             Target::Memory | Target::Stdio => {
                 let (reader, writer) = self.channel();
-                let (client, pump) = connect_on(config(self.target), reader, writer, clock);
+                let (client, pump) = connect_on(setup, reader, writer, clock);
                 (client, self.lab.spawn(pump))
             }
         }

@@ -13,14 +13,15 @@ mod bench;
 mod log;
 mod os_pipe;
 mod probe;
-mod streams;
 mod wire;
 
 pub use bench::{Bench, Rig, Target, run};
 pub use log::{Event, Log};
 pub use os_pipe::{OsReader, OsWriter, os_pipe};
 pub use probe::{DropFlag, Gate, Trace};
-pub use wire::{Wire, cancel, progress_of, request, response, responses, tool, tool_with};
+pub use wire::{
+    Wire, accepted, answering, asking, cancel, progress_of, request, response, responses, tool, tool_with,
+};
 
 /// Makes a test of each row for each target: `name: all;`, or for those in brackets.
 #[macro_export]

@@ -240,3 +240,23 @@ impl Wire {
         }
     }
 }
+
+/// A call of a tool by a client that can answer everything; `more` are members of its params: answers and state.
+pub fn asking(id: impl Into<Value>, name: &str, arguments: &Value, more: &Value) -> Value {
+    let every = json!({"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {}});
+    let mut params = json!({"name": name, "arguments": arguments});
+    for (key, value) in more.as_object().into_iter().flatten() {
+        params[key] = value.clone();
+    }
+    request(id, "tools/call", params, &json!({"io.modelcontextprotocol/clientCapabilities": every}))
+}
+
+/// What a client sends with its next attempt: answers, and the state of the result that asked.
+pub fn answering(asked: &Value, answers: &Value) -> Value {
+    json!({"inputResponses": answers, "requestState": asked["result"]["requestState"]})
+}
+
+/// An accepted form.
+pub fn accepted(content: &Value) -> Value {
+    json!({"action": "accept", "content": content})
+}

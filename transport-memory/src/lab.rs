@@ -19,6 +19,7 @@ use sansio_mcp_sdk::lines::pump;
 
 use crate::clock::VirtualClock;
 use crate::duplex::pair;
+use crate::sim::Dice;
 use crate::task::{Output, Task};
 
 /// A single-threaded executor for tests: runs what is ready, first come first served, and where nothing is, lets the
@@ -36,6 +37,8 @@ struct Inner {
     clock: VirtualClock,
     tasks: RefCell<Vec<Option<Running>>>,
     queue: Arc<Queue>,
+    /// Says who is next among those that are ready; without it, who was ready first.
+    order: Option<Dice>,
 }
 
 struct Running {
@@ -106,6 +109,11 @@ impl Lab {
     /// A lab with a clock at its start.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A lab that runs what is ready in an order that these dice decide.
+    pub(crate) fn in_order_of(dice: Dice) -> Self {
+        Self { inner: Rc::new(Inner { order: Some(dice), ..Inner::default() }) }
     }
 
     /// Its clock.
@@ -224,7 +232,14 @@ impl Lab {
     }
 
     fn next_ready(&self) -> Option<usize> {
-        self.inner.queue.lock().tasks.pop_front()
+        let mut ready = self.inner.queue.lock();
+        match &self.inner.order {
+            Some(dice) if ready.tasks.len() > 1 => {
+                let next = dice.below(ready.tasks.len());
+                ready.tasks.remove(next)
+            }
+            _ => ready.tasks.pop_front(),
+        }
     }
 
     fn poll(&self, id: usize) {

@@ -5,6 +5,7 @@
 //! * [`pair`]: the two ends of a shared channel; [`per_request()`]: of a transport with a stream for each request.
 //! * [`VirtualClock`]: time that passes when it is told to.
 //! * [`Lab`]: a single-threaded executor that advances the virtual clock when there is nothing else to do.
+//! * [`sim`]: a network between client and server that delays, cuts up, stalls and breaks what crosses it, as a seed says.
 //!
 //! # A test of a tool
 //!
@@ -53,6 +54,8 @@ mod duplex;
 mod lab;
 mod per_request;
 mod pipe;
+mod serve;
+pub mod sim;
 mod task;
 
 pub use clock::VirtualClock;
@@ -60,4 +63,5 @@ pub use duplex::{Duplex, duplex, pair};
 pub use lab::{External, Lab};
 pub use per_request::{StreamAcceptor, StreamOpener, drive, per_request};
 pub use pipe::{Closed, PipeReader, PipeWriter, pipe};
+pub use serve::serve_streams;
 pub use task::Task;

@@ -10,6 +10,9 @@ pub const DEFAULT_SLOTS: usize = 64;
 /// queue waits a quarter of a minute, which most clients still sit out. At less than 200 bytes a ticket this is 200 kB.
 pub const DEFAULT_QUEUE: usize = 1024;
 
+/// Default for [`AdmissionLimits::again`]: as many as one channel may have in flight, so that one client alone does not meet it.
+pub const DEFAULT_AGAIN: usize = 16_384;
+
 /// How much is let in at once, and how much may wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -21,12 +24,15 @@ pub struct AdmissionLimits {
     /// reached, newcomers are refused as [`Busy`](super::Busy); see
     /// [`Admission`](super::Admission#what-is-bounded) for the exact bound.
     pub queue: usize,
+    /// Tickets of [`enter_again`](super::Admission::enter_again) that may wait beyond `queue`. Only past that is one of them
+    /// refused: each is the answer of a person, but the same state can be sent many times.
+    pub again: usize,
 }
 
 impl AdmissionLimits {
     /// So many slots, and so many that may wait.
     pub const fn new(slots: usize, queue: usize) -> Self {
-        Self { slots, queue }
+        Self { slots, queue, again: DEFAULT_AGAIN }
     }
 
     pub(super) fn check(self) -> Result<Self, ConfigError> {
@@ -39,6 +45,6 @@ impl AdmissionLimits {
 
 impl Default for AdmissionLimits {
     fn default() -> Self {
-        Self { slots: DEFAULT_SLOTS, queue: DEFAULT_QUEUE }
+        Self::new(DEFAULT_SLOTS, DEFAULT_QUEUE)
     }
 }

@@ -35,7 +35,7 @@ pub use channels::ChannelKey;
 use channels::Channels;
 pub use lanes::LaneKey;
 use lanes::Lanes;
-pub use limits::{AdmissionLimits, DEFAULT_QUEUE, DEFAULT_SLOTS};
+pub use limits::{AdmissionLimits, DEFAULT_AGAIN, DEFAULT_QUEUE, DEFAULT_SLOTS};
 use list::{Linked, Links, List};
 pub use ticket::State;
 use ticket::{Effect, Input, Step, step};
@@ -66,7 +66,8 @@ use crate::slab::{Key, Slab};
 /// At most `slots` tickets are at the gate, running or draining, counting grants that are due. A ticket asks the queue for room once,
 /// where it first has to wait: on entry, or at its lane if it came straight through. Who has waited for a slot is not refused at the
 /// lane, so there the limit may be overshot, by at most `slots`: [`waiting`](Self::waiting) is at most `queue + slots`. Tickets of
-/// [`enter_again`](Self::enter_again) count as waiting but never ask; they come on top.
+/// [`enter_again`](Self::enter_again) count as waiting but do not ask for its room; at most
+/// `again` of them come on top, and at most `slots` more in lanes.
 ///
 /// # Cost
 ///
@@ -167,12 +168,12 @@ impl Admission {
     /// A request comes in again with answers to the questions its handler asked. Like [`enter`](Self::enter), but it is not refused
     /// for a full queue: a person has already spent time on it. It queues behind those who came before.
     ///
-    /// This is not bounded here. Use it only for requests whose continuation state was verified, and limit requests in
-    /// flight: the same state can be sent many times.
+    /// Use it only for requests whose continuation state was verified. The same state can be sent many times, so there is
+    /// a bound all the same, [`AdmissionLimits::again`] beyond the queue.
     ///
     /// # Errors
     ///
-    /// [`Busy`] only if 2^32 tickets are live.
+    /// [`Busy`] at that bound.
     pub fn enter_again(&mut self, channel: ChannelKey) -> Result<Entered, Busy> {
         self.admit(channel, true)
     }
@@ -360,7 +361,7 @@ impl Admission {
     fn admit(&mut self, channel: ChannelKey, again: bool) -> Result<Entered, Busy> {
         let input = if self.slots_in_use < self.limits.slots && !self.channels.is_held(channel) {
             Input::SlotFree
-        } else if again || self.waiting < self.limits.queue {
+        } else if self.waiting < self.limits.queue.saturating_add(if again { self.limits.again } else { 0 }) {
             Input::MustQueue
         } else {
             Input::QueueFull

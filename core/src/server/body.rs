@@ -121,16 +121,19 @@ pub(super) fn server_info(out: &mut Vec<u8>, info: &str) {
     out.extend_from_slice(info.as_bytes());
 }
 
-/// Appends a result response.
+/// Appends a result response; `kind` is its `resultType`.
 pub(super) fn result(
     out: &mut Vec<u8>,
     request: &RequestId,
+    kind: &str,
     info: &str,
     body: &(impl ResultBody + ?Sized),
 ) -> Result<(), EncodeError> {
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     id(out, request);
-    out.extend_from_slice(b",\"result\":{\"resultType\":\"complete\",");
+    out.extend_from_slice(b",\"result\":{\"resultType\":\"");
+    out.extend_from_slice(kind.as_bytes());
+    out.extend_from_slice(b"\",");
     let before = out.len();
     body.write_members(out)?;
     if out.len() > before {

@@ -378,6 +378,7 @@ impl Server {
         }
         let outbox = self.spare.pop().unwrap_or_default();
         let mut serving = Serving::new(id.clone(), request.progress_token().cloned(), size, outbox);
+        serving.may_ask = request.method().takes_input() != Some(false);
         serving.subscribed = subscription.then(|| Box::new(Subscribed::new()));
         let Some(at) = self.live.insert(serving) else { return self.too_many(id) };
         self.held += size;

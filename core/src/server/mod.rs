@@ -8,9 +8,10 @@
 //! is taken: a cancel that is read before withdraws the answer, and its id is in use. Only beyond
 //! [`ServerLimits::in_flight`](crate::limits::ServerLimits::in_flight), where there is no room to remember it, is its answer
 //! past withdrawing and its id free at once. What it hands on is an event
-//! ([`ServerEvent`]); the application answers with [`respond`](Server::respond) or
-//! [`refuse`](Server::refuse), some time, from anywhere.
+//! ([`ServerEvent`]); the application answers with [`respond`](Server::respond), [`ask`](Server::ask)
+//! or [`refuse`](Server::refuse), some time, from anywhere.
 
+mod asking;
 mod body;
 mod capability;
 mod channel;

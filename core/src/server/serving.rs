@@ -84,6 +84,8 @@ pub(super) struct Serving {
     pub(super) outbox: Outbox,
     /// What hangs on it if it is a subscription.
     pub(super) subscribed: Option<Box<Subscribed>>,
+    /// Its method may be answered with a question.
+    pub(super) may_ask: bool,
     /// Bytes that its request holds.
     pub(super) size: usize,
     /// It stands in its server's list of those with something to send.
@@ -92,7 +94,17 @@ pub(super) struct Serving {
 
 impl Serving {
     pub(super) fn new(id: RequestId, token: Option<ProgressToken>, size: usize, outbox: Outbox) -> Self {
-        Self { state: State::Running, id, token, last: None, outbox, subscribed: None, size, listed: false }
+        Self {
+            state: State::Running,
+            id,
+            token,
+            last: None,
+            outbox,
+            subscribed: None,
+            may_ask: false,
+            size,
+            listed: false,
+        }
     }
 
     /// One that the engine answers itself.
@@ -182,7 +194,7 @@ impl Serving {
         self.answer()?;
         let id = &self.id;
         let kind = Kind::Response(Status::Ok);
-        let encoded = self.outbox.push(kind, |out| body::result(out, id, server_info, result));
+        let encoded = self.outbox.push(kind, |out| body::result(out, id, "complete", server_info, result));
         if encoded.is_err() {
             let reply = ErrorReply::new(wire::INTERNAL_ERROR, "the result cannot be encoded");
             self.push_error(Status::Ok, &reply);
@@ -210,7 +222,7 @@ impl Serving {
         debug_assert!(written.is_ok());
     }
 
-    fn answer(&mut self) -> Result<(), Misuse> {
+    pub(super) fn answer(&mut self) -> Result<(), Misuse> {
         let (state, effect) = step(self.state, Input::Respond);
         self.state = state;
         match effect {

@@ -106,6 +106,7 @@ impl Exchange {
             Triage::Serve(request) => {
                 let token = request.progress_token().cloned();
                 let mut serving = Serving::new(request.wire_id().clone(), token, 0, Outbox::default());
+                serving.may_ask = request.method().takes_input() != Some(false);
                 if *request.method() == Method::SubscriptionsListen {
                     serving.subscribed = Some(Box::new(Subscribed::new()));
                 }

@@ -79,7 +79,9 @@ impl Framer {
         if bytes.len() <= room {
             self.partial.extend_from_slice(bytes);
             let counted = content(&self.partial, self.at_start).len();
-            if counted <= self.limit {
+            // Half a byte order mark is no content yet.
+            let mark_begins = self.at_start && BOM.starts_with(&self.partial);
+            if counted <= self.limit || mark_begins {
                 return false;
             }
         }
@@ -181,6 +183,16 @@ mod tests {
         }
         out.extend(framer.finish().map(own));
         out
+    }
+
+    #[test]
+    fn a_byte_order_mark_in_pieces_is_no_content_however_low_the_limit() {
+        for limit in 0..4 {
+            for stream in [&b"\xef\xbb\xbf\na\n"[..], b"\xef\xbb\xbfab", b"\xef\xbb\n\n", b"\xef"] {
+                let singly: Vec<&[u8]> = stream.chunks(1).collect();
+                assert_eq!(frames(limit, &singly), frames(limit, &[stream]), "{limit} {stream:?}");
+            }
+        }
     }
 
     #[test]

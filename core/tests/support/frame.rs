@@ -89,10 +89,18 @@ pub(crate) fn soak<E: Engine>(
     setup: Setup<E>,
     seed: u64,
     steps: usize,
+    note: impl FnMut(&E::Model, &Command<E>, &Seen<E>) -> bool,
+) -> Vec<String> {
+    replay::<E>(setup, &seeded(seed, steps * BYTES), note)
+}
+
+/// A run of the operations that these bytes say.
+pub(crate) fn replay<E: Engine>(
+    setup: Setup<E>,
+    bytes: &[u8],
     mut note: impl FnMut(&E::Model, &Command<E>, &Seen<E>) -> bool,
 ) -> Vec<String> {
-    let bytes = seeded(seed, steps * BYTES);
-    let mut bytes = Bytes(&bytes);
+    let mut bytes = Bytes(bytes);
     let (mut model, mut engine) = (E::Model::of(setup), E::of(setup));
     let mut trace = Vec::new();
     while let Some(op) = <E::Model as Reference>::Op::from_bytes(&mut bytes) {

@@ -9,16 +9,18 @@ use std::time::Duration;
 use sansio_mcp::admission::{LaneKey, Passed, TicketId};
 use sansio_mcp::id::ServingId;
 use sansio_mcp::misuse::Misuse;
+use sansio_mcp::model::InputRequiredResult;
 use sansio_mcp::server::{Progress, Reported, Request};
 
 use super::channel::ChannelId;
 use super::hub::{Assigned, Hub, Left};
+use super::rounds::{Asker, Recall};
 use super::signal::Signal;
 use super::values::Values;
 use super::watch::moved;
 use super::work::contained;
 use crate::mode::{Mode, Shared};
-use crate::server::{Reply, Report};
+use crate::server::{Failure, InputRequired, Reply, Report};
 
 /// Clean-up that a handler registered, and how long it may take.
 pub(crate) struct Cleanup<M: Mode> {
@@ -50,6 +52,7 @@ pub(crate) struct Call<M: Mode> {
     pub(crate) signal: Arc<Signal>,
     /// Reports of progress go nowhere: the request carried no token.
     pub(crate) silent: bool,
+    recall: Recall,
     /// How much clean-up was ever registered; looked at without the lock.
     registered: AtomicUsize,
     cleanups: Pending<M>,
@@ -60,7 +63,7 @@ pub(crate) struct Call<M: Mode> {
 
 impl<M: Mode> Call<M> {
     pub(crate) fn new(hub: Arc<Hub>, assigned: Assigned) -> Arc<Self> {
-        let Assigned { channel, serving, ticket, request, signal } = assigned;
+        let Assigned { channel, serving, ticket, request, signal, continuation } = assigned;
         let silent = request.progress_token().is_none();
         #[allow(clippy::arc_with_non_send_sync)] // Send in the mode that needs it
         Arc::new(Self {
@@ -71,6 +74,7 @@ impl<M: Mode> Call<M> {
             request,
             signal,
             silent,
+            recall: Recall::new(continuation),
             registered: AtomicUsize::new(0),
             cleanups: Pending::new(),
             values: Values::default(),
@@ -101,6 +105,7 @@ impl<M: Mode> Call<M> {
                 request: Arc::clone(&self.request),
                 signal: Arc::clone(&self.signal),
                 silent: self.silent,
+                recall: self.recall.twin(),
                 registered: AtomicUsize::new(0),
                 cleanups: Pending::new(),
                 values: self.values.twin(),
@@ -135,6 +140,24 @@ impl<M: Mode> Call<M> {
         }
         moved!(trace, "running", &self.request);
         Ok(())
+    }
+
+    /// What this entry asks with.
+    pub(crate) fn asker(&self) -> Asker<'_> {
+        Asker { request: &self.request, recall: &self.recall }
+    }
+
+    /// The handler is no mutation: see [`Recall::adopt`].
+    pub(crate) fn adopt(&self) {
+        self.recall.adopt();
+    }
+
+    /// Makes a question ready to be sent, with all that is to be remembered.
+    pub(super) fn prepare(&self, asks: &InputRequired) -> Result<InputRequiredResult, Failure> {
+        // What a blocking body was answered is known to its own view.
+        let twin = self.twin.get().filter(|twin| twin.recall.is_set());
+        let asker = twin.map_or_else(|| self.asker(), |twin| twin.asker());
+        asker.prepare(&self.hub, self.channel, asks)
     }
 
     pub(crate) fn report(&self, report: &Progress<'_>) -> Report {

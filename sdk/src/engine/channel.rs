@@ -6,6 +6,8 @@ use std::task::Waker;
 use sansio_mcp::admission::{ChannelKey, TicketId};
 use sansio_mcp::id::ServingId;
 use sansio_mcp::misuse::Misuse;
+use sansio_mcp::model::InputRequiredResult;
+use sansio_mcp::server::continuation::Continuation;
 use sansio_mcp::server::{EncodeError, ErrorReply, Exchange, Request, Server, ServerEvent};
 use sansio_mcp::subscription::Change;
 
@@ -29,6 +31,8 @@ impl ChannelId {
 pub(super) struct Channel {
     pub(super) generation: u32,
     pub(super) port: Port,
+    /// Who is at the other end, if the transport has verified it.
+    pub(super) caller: Option<Arc<[u8]>>,
     pub(super) writer: Option<Waker>,
     pub(super) held: bool,
     /// It was told not to read, and has not been told otherwise.
@@ -61,6 +65,8 @@ pub(super) struct Entry {
     pub(super) serving: ServingId,
     pub(super) ticket: Option<TicketId>,
     pub(super) request: Arc<Request>,
+    /// What it knows of earlier rounds, until it is dispatched.
+    pub(super) continuation: Option<Box<Continuation>>,
     /// Once it is dispatched.
     pub(super) signal: Option<Arc<Signal>>,
 }
@@ -96,6 +102,8 @@ impl Port {
                 };
                 done.map(Result::err)
             }
+            // It is made ready outside the lock, and goes out by `ask`.
+            Reply::InputRequired(_) => Err(Misuse::CannotAsk),
             Reply::Error(failure) => {
                 let error = ErrorReply {
                     code: failure.code,
@@ -108,6 +116,22 @@ impl Port {
                 };
                 done.map(|()| None)
             }
+        }
+    }
+
+    /// Hands questions over.
+    pub(super) fn ask(&mut self, serving: ServingId, asks: &InputRequiredResult) -> Result<(), Misuse> {
+        match self {
+            Self::Shared(server) => server.ask(serving, asks),
+            Self::Single(exchange) => exchange.ask(asks),
+        }
+    }
+
+    /// Whether a request may still be answered.
+    pub(super) fn is_running(&self, serving: ServingId) -> bool {
+        match self {
+            Self::Shared(server) => server.is_running(serving),
+            Self::Single(exchange) => exchange.is_running(),
         }
     }
 

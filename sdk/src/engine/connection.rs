@@ -26,11 +26,11 @@ pub struct Exchange {
 }
 
 impl Connection {
-    pub(super) fn open(hub: Arc<Hub>) -> Self {
+    pub(super) fn open(hub: Arc<Hub>, caller: Option<Arc<[u8]>>) -> Self {
         let channel = {
             let config = Arc::clone(&hub.config);
             let now = hub.now();
-            hub.lock().open(&config, false, now)
+            hub.lock().open(&config, false, caller, now)
         };
         Self { hub, channel }
     }
@@ -118,11 +118,11 @@ impl Drop for Connection {
 }
 
 impl Exchange {
-    pub(super) fn open(hub: Arc<Hub>) -> Self {
+    pub(super) fn open(hub: Arc<Hub>, caller: Option<Arc<[u8]>>) -> Self {
         let channel = {
             let config = Arc::clone(&hub.config);
             let now = hub.now();
-            hub.lock().open(&config, true, now)
+            hub.lock().open(&config, true, caller, now)
         };
         Self { hub, channel }
     }

@@ -9,10 +9,12 @@ use std::task::Waker;
 
 use sansio_mcp::admission::{Admission, TicketId};
 use sansio_mcp::id::ServingId;
+use sansio_mcp::server::continuation::Continuation;
 use sansio_mcp::server::{Exchange, Request, Server, ServerConfig};
 use sansio_mcp::time::{Mono, Now};
 
 use super::channel::{Channel, ChannelId, Port};
+use super::sealing::Sealing;
 use super::signal::{Signal, keep};
 use super::watch::Note;
 use crate::clock::Clock;
@@ -20,6 +22,9 @@ use crate::clock::Clock;
 pub(crate) struct Hub {
     state: Mutex<HubState>,
     pub(crate) config: Arc<ServerConfig>,
+    pub(crate) sealing: Sealing,
+    /// Handlers may log to their clients.
+    pub(crate) logs: bool,
     pub(crate) clock: Arc<dyn Clock>,
     refused_progress: AtomicU64,
 }
@@ -50,6 +55,8 @@ pub(crate) struct HubState {
     /// Wakers that nobody needs any more: dropping one may run an executor's code.
     pub(super) stale: Vec<Waker>,
     pub(super) notes: Vec<Note>,
+    /// Requests whose state is to be opened, which happens outside the lock.
+    pub(super) opening: Vec<Opening>,
     /// Signals that nobody holds any more, for reuse.
     pub(super) spare_signals: Vec<Arc<Signal>>,
 }
@@ -73,6 +80,15 @@ pub(crate) struct Assigned {
     pub(crate) ticket: Option<TicketId>,
     pub(crate) request: Arc<Request>,
     pub(crate) signal: Arc<Signal>,
+    pub(crate) continuation: Option<Box<Continuation>>,
+}
+
+/// A request that brings state along.
+pub(super) struct Opening {
+    pub(super) channel: ChannelId,
+    pub(super) serving: ServingId,
+    pub(super) request: Arc<Request>,
+    pub(super) caller: Option<Arc<[u8]>>,
 }
 
 /// What a work that is over leaves: its ticket, and memory if nobody else holds it.
@@ -99,7 +115,13 @@ pub struct Facts {
 }
 
 impl Hub {
-    pub(crate) fn new(admission: Admission, config: Arc<ServerConfig>, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(
+        admission: Admission,
+        config: Arc<ServerConfig>,
+        sealing: Sealing,
+        logs: bool,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         let max_subscriptions = DEFAULT_SUBSCRIPTIONS;
         let state = HubState {
             admission,
@@ -119,9 +141,10 @@ impl Hub {
             wakes: Vec::new(),
             stale: Vec::new(),
             notes: Vec::new(),
+            opening: Vec::new(),
             spare_signals: Vec::new(),
         };
-        Self { state: Mutex::new(state), config, clock, refused_progress: AtomicU64::new(0) }
+        Self { state: Mutex::new(state), config, sealing, logs, clock, refused_progress: AtomicU64::new(0) }
     }
 
     pub(crate) fn now(&self) -> Now {
@@ -146,13 +169,14 @@ impl Hub {
     /// The state. What was found to need waking is woken, and what is to be told is told, when the guard has
     /// been dropped.
     pub(crate) fn lock(&self) -> Guard<'_> {
-        Guard { state: Some(self.state.lock().unwrap_or_else(PoisonError::into_inner)) }
+        Guard { state: Some(self.state.lock().unwrap_or_else(PoisonError::into_inner)), hub: self }
     }
 }
 
 /// See [`Hub::lock`].
 pub(crate) struct Guard<'a> {
     state: Option<MutexGuard<'a, HubState>>,
+    hub: &'a Hub,
 }
 
 impl std::ops::Deref for Guard<'_> {
@@ -177,7 +201,8 @@ impl Drop for Guard<'_> {
             let driver = state.driver.take();
             state.wakes.extend(driver);
         }
-        if state.wakes.is_empty() && state.notes.is_empty() && state.stale.is_empty() {
+        let quiet = state.wakes.is_empty() && state.notes.is_empty();
+        if quiet && state.stale.is_empty() && state.opening.is_empty() {
             return;
         }
         // Mostly there is one, and the list keeps its memory.
@@ -185,6 +210,7 @@ impl Drop for Guard<'_> {
         let wakes = if state.wakes.is_empty() { Vec::new() } else { std::mem::take(&mut state.wakes) };
         let notes = std::mem::take(&mut state.notes);
         let stale = std::mem::take(&mut state.stale);
+        let opening = std::mem::take(&mut state.opening);
         drop(state);
         drop(stale);
         for note in notes {
@@ -192,6 +218,9 @@ impl Drop for Guard<'_> {
         }
         for waker in wakes.into_iter().chain(last) {
             waker.wake();
+        }
+        for opening in opening {
+            self.hub.open_state(opening);
         }
     }
 }
@@ -225,7 +254,13 @@ impl HubState {
     // Channels.
 
     /// A new channel; one that is over already if the engine is closing.
-    pub(crate) fn open(&mut self, config: &Arc<ServerConfig>, single: bool, now: Now) -> ChannelId {
+    pub(crate) fn open(
+        &mut self,
+        config: &Arc<ServerConfig>,
+        single: bool,
+        caller: Option<Arc<[u8]>>,
+        now: Now,
+    ) -> ChannelId {
         let mut port = if single {
             Port::Single(Box::new(Exchange::new(Arc::clone(config))))
         } else {
@@ -242,6 +277,7 @@ impl HubState {
         let channel = Some(Channel {
             generation,
             port,
+            caller,
             writer: None,
             held: false,
             paused: false,
@@ -266,6 +302,11 @@ impl HubState {
     pub(super) fn channel(&mut self, id: ChannelId) -> Option<&mut Channel> {
         let channel = self.channels.get_mut(id.index as usize)?.as_mut()?;
         (channel.generation == id.generation).then_some(channel)
+    }
+
+    /// Who is at the other end of a channel.
+    pub(crate) fn caller(&mut self, id: ChannelId) -> Option<Arc<[u8]>> {
+        self.channel(id)?.caller.clone()
     }
 
     /// The transport has gone.

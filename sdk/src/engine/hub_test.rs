@@ -30,7 +30,7 @@ fn hub(limits: AdmissionLimits) -> Hub {
     let mut capabilities = ServerCapabilities::default();
     capabilities.tools = Some(ToolsCapability::default());
     let config = ServerConfig::builder(Implementation::new("t", "1"), capabilities).build().unwrap();
-    Hub::new(Admission::new(limits).unwrap(), Arc::new(config), Arc::new(Still))
+    Hub::new(Admission::new(limits).unwrap(), Arc::new(config), Sealing::default(), false, Arc::new(Still))
 }
 
 fn request(id: u32, rest: &str) -> Vec<u8> {
@@ -84,7 +84,7 @@ fn no_subscriber_is_asked_anything_under_the_lock() {
     let looks = Looks { hub: Arc::clone(&hub), told: Arc::clone(&told), locked: Arc::clone(&locked) };
     tracing::subscriber::with_default(looks, || {
         let config = Arc::clone(&hub.config);
-        let id = hub.lock().open(&config, false, Now::default());
+        let id = hub.lock().open(&config, false, None, Now::default());
         for call in [1, 2] {
             let line = request(call, r#""method":"tools/call","params":{"name":"t","#);
             hub.lock().with_server(id, |server| server.handle_message(Now::default(), &line));
@@ -102,7 +102,7 @@ fn a_channel_stands_once_in_the_list_of_paused_ones() {
     let hub = hub(AdmissionLimits::default());
     let config = Arc::clone(&hub.config);
     let mut state = hub.lock();
-    let id = state.open(&config, false, Now::default());
+    let id = state.open(&config, false, None, Now::default());
     let line = request(1, r#""method":"tools/list","params":{"#);
     for _ in 0..100 {
         state.with_server(id, |server| server.handle_message(Now::default(), &line));

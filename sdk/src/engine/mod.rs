@@ -7,6 +7,8 @@ mod driver;
 mod hub;
 mod publish;
 mod requests;
+mod rounds;
+mod sealing;
 mod signal;
 mod values;
 mod watch;
@@ -20,6 +22,8 @@ pub use connection::{Connection, Exchange};
 pub use driver::Driver;
 pub use hub::Facts;
 pub(crate) use hub::Hub;
+pub(crate) use rounds::{Asker, Memory, Rounds};
+pub(crate) use sealing::Sealing;
 pub use signal::Cancelled;
 #[cfg(feature = "blocking")]
 pub(crate) use signal::Outstanding;
@@ -29,8 +33,6 @@ pub(crate) use work::contained;
 
 use sansio_mcp::misuse::Misuse;
 use sansio_mcp::subscription::Change;
-
-use channel::Published;
 
 use crate::clock::Clock;
 use crate::mode::Mode;
@@ -82,8 +84,8 @@ pub struct Engine {
 impl Engine {
     /// An engine that serves `server`, and the driver in which its handlers run.
     pub fn new<M: Mode>(server: Server<M>, clock: Arc<dyn Clock>) -> (Self, Driver<M>) {
-        let Server { registry, config, admission, bounds, spawn } = server;
-        let hub = Arc::new(Hub::new(admission, config, clock));
+        let Server { registry, config, admission, bounds, sealing, logs, spawn } = server;
+        let hub = Arc::new(Hub::new(admission, config, sealing, logs, clock));
         hub.lock().add_handle();
         let driver = Driver::new(Arc::clone(&hub), registry, bounds, spawn);
         (Self { hub }, driver)
@@ -91,12 +93,23 @@ impl Engine {
 
     /// A channel that all requests share: stdio, sockets, the shared memory pipe.
     pub fn connect(&self) -> Connection {
-        Connection::open(Arc::clone(&self.hub))
+        Connection::open(Arc::clone(&self.hub), None)
+    }
+
+    /// As [`connect`](Self::connect), for a caller that the transport has verified: whatever names the principal, the same
+    /// bytes on each replica. State that one caller was given opens for no other.
+    pub fn connect_as(&self, caller: &[u8]) -> Connection {
+        Connection::open(Arc::clone(&self.hub), Some(caller.into()))
     }
 
     /// A stream of one request: an HTTP POST, a stream of the per-request memory pipe.
     pub fn exchange(&self) -> Exchange {
-        Exchange::open(Arc::clone(&self.hub))
+        Exchange::open(Arc::clone(&self.hub), None)
+    }
+
+    /// As [`exchange`](Self::exchange), for a caller that the transport has verified; see [`connect_as`](Self::connect_as).
+    pub fn exchange_as(&self, caller: &[u8]) -> Exchange {
+        Exchange::open(Arc::clone(&self.hub), Some(caller.into()))
     }
 
     /// Stops everything: handlers are cancelled, clean-up runs within its bound, the driver completes when all is
@@ -112,23 +125,16 @@ impl Engine {
     /// # Errors
     /// The server has not declared that it tells of this; nobody could have asked for it.
     pub fn publish(&self, change: Change<'_>) -> Result<(), Misuse> {
-        if !self.hub.config.tells_of(change) {
-            return Err(Misuse::NotOffered);
-        }
-        self.hub.publish(&Published::One(change));
-        Ok(())
+        self.hub.publish(change)
     }
 
-    /// As [`publish`](Self::publish), for every resource that was asked for and whose URI `matches`.
+    /// As [`publish`](Self::publish), for every resource that was asked for and whose URI `matches`: a function that only
+    /// looks, since the engine is locked meanwhile.
     ///
     /// # Errors
     /// The server has not declared that resources can be subscribed to.
     pub fn publish_resources(&self, matches: &dyn Fn(&str) -> bool) -> Result<(), Misuse> {
-        if !self.hub.config.tells_of(Change::Resource("")) {
-            return Err(Misuse::NotOffered);
-        }
-        self.hub.publish(&Published::Matching(matches));
-        Ok(())
+        self.hub.publish_resources(matches)
     }
 
     /// What it is doing.

@@ -1,11 +1,30 @@
 //! What subscriptions are told, on all channels.
 
+use sansio_mcp::misuse::Misuse;
+use sansio_mcp::subscription::Change;
+
 use super::Hub;
 use super::channel::{ChannelId, Published};
 use super::hub::HubState;
 
 impl Hub {
-    pub(super) fn publish(&self, what: &Published<'_>) {
+    pub(crate) fn publish(&self, change: Change<'_>) -> Result<(), Misuse> {
+        if !self.config.tells_of(change) {
+            return Err(Misuse::NotOffered);
+        }
+        self.tell_all(&Published::One(change));
+        Ok(())
+    }
+
+    pub(crate) fn publish_resources(&self, matches: &dyn Fn(&str) -> bool) -> Result<(), Misuse> {
+        if !self.config.tells_of(Change::Resource("")) {
+            return Err(Misuse::NotOffered);
+        }
+        self.tell_all(&Published::Matching(matches));
+        Ok(())
+    }
+
+    fn tell_all(&self, what: &Published<'_>) {
         let mut state = self.lock();
         for index in 0..state.channels.len() {
             state.tell(index, what);

@@ -5,15 +5,58 @@ use std::sync::Arc;
 use sansio_mcp::admission::{Cancelled, Grant, LaneKey, Passed, State, TicketId};
 use sansio_mcp::id::ServingId;
 use sansio_mcp::misuse::Misuse;
-use sansio_mcp::model::ServerBusy;
+use sansio_mcp::model::{InputRequiredResult, ServerBusy};
+use sansio_mcp::server::continuation::Continuation;
 use sansio_mcp::server::{Method, Progress, Reported, Request, ServerEvent, Stopped};
 
 use super::channel::{ChannelId, Entry, Port};
-use super::hub::{Assigned, Dispatch, HubState, Left, SPARE_SIGNALS};
-use super::watch::Note;
+use super::hub::{Assigned, Dispatch, Hub, HubState, Left, Opening, SPARE_SIGNALS};
+use super::sealing::NotOpened;
+use super::watch::{Note, moved};
 use crate::server::Reply;
 
+impl Hub {
+    /// Opens the state that a request brings along, and lets it in or refuses it. The lock is not held while the state
+    /// is opened: the sealer may be the application's, and a request may be long.
+    pub(super) fn open_state(&self, opening: Opening) {
+        let Opening { channel, serving, request, caller } = opening;
+        let state = request.request_state().unwrap_or_default();
+        let opened = self.sealing.open(&request, state, caller.as_deref().unwrap_or_default(), self.now());
+        let refusal = match opened {
+            Ok(continuation) => {
+                let mut hub = self.lock();
+                return hub.enter_again(channel, serving, request, Box::new(continuation));
+            }
+            Err(NotOpened::Refused(why)) => {
+                moved!(info, "refused", &request, code = why.reason().code());
+                let reply = why.reply();
+                Reply::error(reply.code, reply.message)
+            }
+            Err(NotOpened::Panicked) => Reply::panicked(),
+        };
+        self.lock().respond(channel, serving, &refusal);
+    }
+}
+
 impl HubState {
+    /// A request whose state was opened, unless it was stopped meanwhile.
+    fn enter_again(
+        &mut self,
+        channel: ChannelId,
+        serving: ServingId,
+        request: Arc<Request>,
+        continuation: Box<Continuation>,
+    ) {
+        if !self.channel(channel).is_some_and(|channel| channel.port.is_running(serving)) {
+            return;
+        }
+        if self.closing {
+            self.respond(channel, serving, &Reply::dropped());
+            return;
+        }
+        self.admit(channel, serving, request, Some(continuation));
+    }
+
     // What works do.
 
     /// The next request whose gate is open, made ready to run.
@@ -28,11 +71,11 @@ impl HubState {
                 continue;
             }
             let request = Arc::clone(&entry.request);
-            let ticket = entry.ticket;
+            let (ticket, continuation) = (entry.ticket, entry.continuation.take());
             if ticket.is_none()
                 && let Some(at) = self.channel(channel).filter(|channel| channel.held)
             {
-                at.parked.push(serving);
+                at.parked.push(serving); // without a ticket there is no continuation to lose
                 continue;
             }
             let signal = self.spare_signals.pop().unwrap_or_default();
@@ -40,7 +83,7 @@ impl HubState {
                 entry.signal = Some(Arc::clone(&signal));
             }
             self.works += 1;
-            return Some(Assigned { channel, serving, ticket, request, signal });
+            return Some(Assigned { channel, serving, ticket, request, signal, continuation });
         }
     }
 
@@ -67,6 +110,23 @@ impl HubState {
     pub(crate) fn respond(&mut self, channel: ChannelId, serving: ServingId, reply: &Reply) -> bool {
         let Some(at) = self.channel(channel) else { return false };
         let handed = at.port.respond(serving, reply);
+        self.handed(channel, serving);
+        let Ok(fault) = handed else { return false };
+        self.notes.extend(fault.map(Note::NotEncoded));
+        true
+    }
+
+    /// Hands questions over; false as for [`respond`](Self::respond).
+    pub(crate) fn ask(&mut self, channel: ChannelId, serving: ServingId, asks: &InputRequiredResult) -> bool {
+        let Some(at) = self.channel(channel) else { return false };
+        let handed = at.port.ask(serving, asks);
+        self.handed(channel, serving);
+        handed.is_ok()
+    }
+
+    /// Something was handed over for a request, which is over with that.
+    fn handed(&mut self, channel: ChannelId, serving: ServingId) {
+        let Some(at) = self.channel(channel) else { return };
         if let Some(place) = at.requests.get_mut(serving.index() as usize)
             && place.as_ref().is_some_and(|entry| entry.serving == serving)
         {
@@ -75,9 +135,6 @@ impl HubState {
         let writer = at.writer.take();
         self.wakes.extend(writer);
         self.congestion(channel);
-        let Ok(fault) = handed else { return false };
-        self.notes.extend(fault.map(Note::NotEncoded));
-        true
     }
 
     pub(crate) fn progress(
@@ -95,6 +152,25 @@ impl HubState {
         self.wakes.extend(writer);
         self.congestion(channel);
         reported
+    }
+
+    /// Sends a notification for a request; false if too much waits already.
+    pub(crate) fn notify(
+        &mut self,
+        channel: ChannelId,
+        serving: ServingId,
+        method: &str,
+        params: &[u8],
+    ) -> Result<bool, Misuse> {
+        let at = self.channel(channel).ok_or(Misuse::Over)?;
+        let sent = match &mut at.port {
+            Port::Shared(server) => server.notify(serving, method, params),
+            Port::Single(exchange) => exchange.notify(method, params),
+        };
+        let writer = at.writer.take();
+        self.wakes.extend(writer);
+        self.congestion(channel);
+        sent
     }
 
     /// A work is over, however.
@@ -156,9 +232,39 @@ impl HubState {
             self.notes.push(Note::Busy(request));
             return self.busy(id, serving);
         }
-        let tracked = !matches!(request.method(), Method::ToolsList | Method::SubscriptionsListen);
+        if request.request_state().is_some() && request.method().takes_input() == Some(true) {
+            let caller = self.caller(id);
+            self.opening.push(Opening { channel: id, serving, request, caller });
+            return;
+        }
+        self.admit(id, serving, request, None);
+    }
+
+    /// A request of which everything is known may queue. One that goes on from a verified state is not refused for a full
+    /// queue: a person has spent time on it. Those have a bound of their own.
+    fn admit(
+        &mut self,
+        id: ChannelId,
+        serving: ServingId,
+        request: Arc<Request>,
+        continuation: Option<Box<Continuation>>,
+    ) {
+        // Lists are read from memory, and subscriptions have a cap of their own.
+        let tracked = !matches!(
+            request.method(),
+            Method::ToolsList
+                | Method::PromptsList
+                | Method::ResourcesList
+                | Method::ResourceTemplatesList
+                | Method::SubscriptionsListen
+        );
         let (ticket, open) = if tracked {
-            if let Ok(entered) = self.admission.enter(id.key()) {
+            let entered = if continuation.is_some() {
+                self.admission.enter_again(id.key())
+            } else {
+                self.admission.enter(id.key())
+            };
+            if let Ok(entered) = entered {
                 (Some(entered.ticket), entered.at_gate)
             } else {
                 self.notes.push(Note::Busy(request));
@@ -174,7 +280,7 @@ impl HubState {
             self.notes.push(Note::Queued(Arc::clone(&request)));
         }
         let Some(channel) = self.channel(id) else { return };
-        let entry = Entry { serving, ticket, request, signal: None };
+        let entry = Entry { serving, ticket, request, continuation, signal: None };
         place(&mut channel.requests, serving.index() as usize, entry);
         if open {
             self.inbox.push_back(Dispatch { channel: id, serving });

@@ -185,6 +185,22 @@ impl<M: Mode> Work<M> {
 }
 
 fn deliver<M: Mode>(hub: &Hub, call: &Call<M>, reply: &Reply) {
+    let refusal;
+    let reply = match reply {
+        Reply::InputRequired(asks) => match call.prepare(asks) {
+            Ok(asks) => {
+                if hub.lock().ask(call.channel, call.serving, &asks) {
+                    moved!(trace, "asks", &call.request);
+                }
+                return;
+            }
+            Err(failure) => {
+                refusal = Reply::Error(failure);
+                &refusal
+            }
+        },
+        Reply::Answer(_) | Reply::Error(_) => reply,
+    };
     // A handler that reports its own stop has nothing to say; whoever stopped it expects nothing.
     let handed = hub.lock().respond(call.channel, call.serving, reply);
     if handed {

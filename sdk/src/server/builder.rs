@@ -11,6 +11,7 @@ use sansio_mcp::admission::{Admission, AdmissionLimits};
 use sansio_mcp::limits::ServerLimits;
 use sansio_mcp::model::{CacheScope, Implementation, RawJson, ServerCapabilities, Tool, ToolsCapability};
 use sansio_mcp::server::ServerConfig;
+use sansio_mcp::server::continuation::Sealer;
 
 use super::check::Checks;
 use super::context::Context;
@@ -22,10 +23,11 @@ use super::layer::{Function, Next};
 use super::output::{ToolInput, ToolOutput};
 use super::registry::Registry;
 use super::reply::Reply;
+use super::shelf::Offers;
 use super::spec::ToolSpec;
 use super::step::Step;
 use super::{ConfigError, Server};
-use crate::engine::Bounds;
+use crate::engine::{Bounds, Sealing};
 use crate::mode::{Local, Mode, Shared};
 
 /// Builds a [`Server`]. What is wrong with any part is told by [`build`](Self::build), naming the field.
@@ -33,7 +35,7 @@ use crate::mode::{Local, Mode, Shared};
 pub struct Builder<M: Mode, S = ()> {
     info: Implementation,
     instructions: Option<String>,
-    state: Arc<S>,
+    pub(super) state: Arc<S>,
     listed: Vec<Tool>,
     handlers: Vec<Box<M::Tool>>,
     layers: Vec<Box<M::Layer>>,
@@ -42,10 +44,51 @@ pub struct Builder<M: Mode, S = ()> {
     admission: AdmissionLimits,
     limits: ServerLimits,
     bounds: Bounds,
+    sealing: Sealing,
+    pub(super) offers: Offers<M>,
+    logs: bool,
+    changes: Changes,
     page: usize,
     ttl_ms: u64,
     scope: CacheScope,
-    fault: Option<ConfigError>,
+    pub(super) fault: Option<ConfigError>,
+}
+
+/// What clients may subscribe to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Changes {
+    lists: bool,
+    resources: bool,
+}
+
+impl Changes {
+    fn declare(self, capabilities: &mut ServerCapabilities) -> Result<(), ConfigError> {
+        let ServerCapabilities { tools, prompts, resources, .. } = capabilities;
+        if self.lists {
+            if tools.is_none() && prompts.is_none() && resources.is_none() {
+                return Err(ConfigError::new(
+                    "list_changes",
+                    "is set, and there is no list that could change",
+                ));
+            }
+            if let Some(tools) = tools {
+                tools.list_changed = Some(true);
+            }
+            if let Some(prompts) = prompts {
+                prompts.list_changed = Some(true);
+            }
+            if let Some(resources) = resources {
+                resources.list_changed = Some(true);
+            }
+        }
+        if self.resources {
+            let Some(resources) = resources else {
+                return Err(ConfigError::new("resource_updates", "is set, and there are no resources"));
+            };
+            resources.subscribe = Some(true);
+        }
+        Ok(())
+    }
 }
 
 impl<M: Mode> Builder<M> {
@@ -62,6 +105,10 @@ impl<M: Mode> Builder<M> {
             admission: AdmissionLimits::default(),
             limits: ServerLimits::default(),
             bounds: Bounds::default(),
+            sealing: Sealing::default(),
+            offers: Offers::default(),
+            logs: false,
+            changes: Changes::default(),
             page: 1000,
             ttl_ms: 0,
             scope: CacheScope::Public,
@@ -86,6 +133,10 @@ impl<M: Mode> Builder<M> {
             admission: self.admission,
             limits: self.limits,
             bounds: self.bounds,
+            sealing: self.sealing,
+            offers: self.offers,
+            logs: self.logs,
+            changes: self.changes,
             page: self.page,
             ttl_ms: self.ttl_ms,
             scope: self.scope,
@@ -135,13 +186,47 @@ impl<M: Mode, S> Builder<M, S> {
         self
     }
 
-    /// Tools on one page of the list. Default 1,000: some clients read the first page alone.
+    /// What seals the state that travels through clients while they answer questions: usually a [`KeyRing`](super::KeyRing),
+    /// the same on every replica. Without this a key is made when it is first needed, which is noted in the log: a
+    /// question can then be answered to this process alone, until it ends.
+    pub fn state_keys(mut self, sealer: impl Sealer + Send + Sync + 'static) -> Self {
+        self.sealing.set(Box::new(sealer));
+        self
+    }
+
+    /// How long a question may be answered. Default one hour. Not zero.
+    pub fn state_life(mut self, life: Duration) -> Self {
+        self.sealing.life = life;
+        self
+    }
+
+    /// Declares that handlers log to their clients with [`Context::log`].
+    pub fn logging(mut self) -> Self {
+        self.logs = true;
+        self
+    }
+
+    /// Declares that clients are told when the list of tools, of prompts or of resources changes, of those that the
+    /// server has: [`Engine::publish`](crate::Engine::publish) tells those that subscribed to it.
+    pub fn list_changes(mut self) -> Self {
+        self.changes.lists = true;
+        self
+    }
+
+    /// Declares that clients are told when a resource they subscribed to is updated, by
+    /// [`Engine::publish`](crate::Engine::publish) with its URI.
+    pub fn resource_updates(mut self) -> Self {
+        self.changes.resources = true;
+        self
+    }
+
+    /// Tools, prompts, resources or templates on one page of their list. Default 1,000: some clients read the first page alone.
     pub fn page_size(mut self, tools: usize) -> Self {
         self.page = tools;
         self
     }
 
-    /// How long, in milliseconds, clients may keep the list of tools, and for whom. Default 0, public.
+    /// How long, in milliseconds, clients may keep the lists, and for whom. Default 0, public.
     pub fn list_cache(mut self, ttl_ms: u64, scope: CacheScope) -> Self {
         self.ttl_ms = ttl_ms;
         self.scope = scope;
@@ -158,6 +243,9 @@ impl<M: Mode, S> Builder<M, S> {
         }
         let admission = Admission::new(self.admission)?;
         self.bounds.check()?;
+        if self.sealing.life.is_zero() {
+            return Err(ConfigError::new("state_life", "is zero: no question could ever be answered"));
+        }
         if self.page == 0 {
             return Err(ConfigError::new("page_size", "is zero: the list would never end"));
         }
@@ -172,6 +260,12 @@ impl<M: Mode, S> Builder<M, S> {
         if !self.listed.is_empty() {
             capabilities.tools = Some(ToolsCapability::default());
         }
+        self.offers.check()?;
+        self.offers.declare(&mut capabilities);
+        if self.logs {
+            capabilities.logging = RawJson::from_text("{}").ok();
+        }
+        self.changes.declare(&mut capabilities)?;
         let mut config = ServerConfig::builder(self.info, capabilities).limits(self.limits);
         if let Some(text) = self.instructions {
             config = config.instructions(text);
@@ -182,6 +276,7 @@ impl<M: Mode, S> Builder<M, S> {
             by_name,
             layers: self.layers,
             hook: self.hook,
+            offers: self.offers,
             page: self.page,
             ttl_ms: self.ttl_ms,
             scope: self.scope,
@@ -193,6 +288,8 @@ impl<M: Mode, S> Builder<M, S> {
             config: Arc::new(config.build()?),
             admission,
             bounds: self.bounds,
+            sealing: self.sealing,
+            logs: self.logs,
             spawn: self.spawn,
         })
     }
@@ -200,7 +297,7 @@ impl<M: Mode, S> Builder<M, S> {
     fn add<A: ToolInput, T: ToolOutput>(
         &mut self,
         mut spec: ToolSpec,
-        handler: impl FnOnce(Common<S>) -> Box<M::Tool>,
+        handler: impl FnOnce(Common<S, Rules>) -> Box<M::Tool>,
     ) {
         self.add_as(&mut spec, A::schema(), T::schema(), handler);
     }
@@ -210,7 +307,7 @@ impl<M: Mode, S> Builder<M, S> {
         spec: &mut ToolSpec,
         input: Option<RawJson>,
         output: Option<RawJson>,
-        handler: impl FnOnce(Common<S>) -> Box<M::Tool>,
+        handler: impl FnOnce(Common<S, Rules>) -> Box<M::Tool>,
     ) {
         let checked = spec.tool(input, output).and_then(|tool| Ok((Checks::new(&tool)?, tool)));
         match checked {
@@ -246,7 +343,7 @@ macro_rules! in_mode {
                 T: ToolOutput + 'static,
             {
                 self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Asynchronous { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
+                    Box::new(Asynchronous::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
                 });
                 self
             }
@@ -261,16 +358,16 @@ macro_rules! in_mode {
                 T: ToolOutput $($send)* + 'static,
             {
                 self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Streaming { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
+                    Box::new(Streaming::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
                 });
                 self
             }
 
-            /// Adds a layer inside those added before. Layers run around `tools/call` (of an unknown tool too) and
-            /// `tools/list`. What the engine answers by itself does not come here: `server/discover`, and what it
+            /// Adds a layer inside those added before. Layers run around every request that the
+            /// application serves, of an unknown tool too: calls, prompts, resources, completions and lists. What the engine answers by itself does not come here: `server/discover`, and what it
             /// refuses.
             ///
-            /// A layer sees the answer or the error, and may give another; it is dropped where it stands when the
+            /// A layer sees the answer, the error or the question, and may give another; it runs again at each entry, and is dropped where it stands when the
             /// request is cancelled.
             pub fn layer<F, Fut>(mut self, layer: F) -> Self
             where
@@ -319,7 +416,10 @@ macro_rules! blocking_in_mode {
                 T: ToolOutput + 'static,
             {
                 self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Blocking { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
+                    Box::new(Blocking::<_, A, _, _> {
+                        tool: Arc::new(Coded { code: handler, common }),
+                        input: PhantomData,
+                    })
                 });
                 self
             }

@@ -6,7 +6,9 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sansio_mcp::misuse::Misuse;
 use sansio_mcp::server::{Progress, Request};
+use sansio_mcp::subscription::Change;
 use serde::de::DeserializeOwned;
 
 use super::exit::Exit;
@@ -36,7 +38,7 @@ pub enum Report {
 ///
 /// `S` is the application's state. Cheap to clone; may be handed on.
 pub struct Context<S = (), M: Mode = Shared> {
-    call: Arc<Call<M>>,
+    pub(super) call: Arc<Call<M>>,
     state: Arc<S>,
 }
 
@@ -88,6 +90,12 @@ impl<S, M: Mode> Context<S, M> {
         serde_json::from_str(self.call.request.meta(key)?).ok()
     }
 
+    /// Who makes the request, as the transport verified it ([`Engine::connect_as`](crate::Engine::connect_as)); `None` where
+    /// it knows nobody.
+    pub fn caller(&self) -> Option<Arc<[u8]>> {
+        self.call.hub.lock().caller(self.call.channel)
+    }
+
     /// Whether the client asked for progress. Reports to one that did not cost nothing.
     pub fn wants_progress(&self) -> bool {
         !self.call.silent
@@ -129,6 +137,24 @@ impl<S, M: Mode> Context<S, M> {
     /// Reports progress in any unit, with any total.
     pub fn report(&self, report: &Progress<'_>) -> Report {
         self.call.report(report)
+    }
+
+    /// Tells the subscriptions that asked for it that something has changed: see
+    /// [`Engine::publish`](crate::Engine::publish). A handler that changes something says so when it has succeeded.
+    ///
+    /// # Errors
+    /// The server has not declared that it tells of this ([`list_changes`](super::Builder::list_changes),
+    /// [`resource_updates`](super::Builder::resource_updates)).
+    pub fn publish(&self, change: Change<'_>) -> Result<(), Misuse> {
+        self.call.hub.publish(change)
+    }
+
+    /// As [`publish`](Self::publish), for every resource that was asked for and whose URI `matches`.
+    ///
+    /// # Errors
+    /// The server has not declared that resources can be subscribed to.
+    pub fn publish_resources(&self, matches: &dyn Fn(&str) -> bool) -> Result<(), Misuse> {
+        self.call.hub.publish_resources(matches)
     }
 
     // The signal in.

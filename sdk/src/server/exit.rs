@@ -5,9 +5,10 @@ use std::fmt;
 
 use sansio_mcp::model::CallToolResult;
 
+use super::ask::InputRequired;
 use super::reply::{Failure, Reply};
 
-/// The way out of a handler: a failure, an error of the protocol, or that it noticed its cancellation.
+/// The way out of a handler: a question, a failure, an error of the protocol, or that it noticed its cancellation.
 ///
 /// It converts from any type that implements [`Error`], so that `?` works on those, and is not an error itself, so that
 /// no other error type and no layer can swallow it by converting it. Boxed errors and `anyhow::Error`, which do not
@@ -19,6 +20,7 @@ enum Kind {
     /// The tool failed; the model reads why and may try again.
     Failure(CallToolResult),
     Protocol(Failure),
+    Input(InputRequired),
     Cancelled,
 }
 
@@ -45,6 +47,19 @@ impl Exit {
         Self(Box::new(Kind::Protocol(failure)))
     }
 
+    /// The handler needs input: the client asks its user, and the handler is entered again with the answers.
+    pub fn input_required(asks: InputRequired) -> Self {
+        Self(Box::new(match asks.checked() {
+            Ok(asks) => Kind::Input(asks),
+            Err(failure) => Kind::Protocol(failure),
+        }))
+    }
+
+    /// Whether this is a question.
+    pub fn is_input_required(&self) -> bool {
+        matches!(*self.0, Kind::Input(_))
+    }
+
     /// The handler noticed that it was cancelled. Nothing is sent.
     pub(crate) fn cancelled() -> Self {
         Self(Box::new(Kind::Cancelled))
@@ -59,6 +74,7 @@ impl Exit {
         match *self.0 {
             Kind::Failure(result) => result.into(),
             Kind::Protocol(failure) => Reply::Error(failure),
+            Kind::Input(asks) => Reply::InputRequired(asks),
             // Only the stop itself leads here, and it was heard already.
             Kind::Cancelled => Reply::cancelled(),
         }
@@ -91,6 +107,7 @@ impl fmt::Debug for Exit {
         match &*self.0 {
             Kind::Failure(result) => f.debug_tuple("Failure").field(&result.first_text()).finish(),
             Kind::Protocol(failure) => f.debug_tuple("Protocol").field(failure).finish(),
+            Kind::Input(asks) => f.debug_tuple("Input").field(asks).finish(),
             Kind::Cancelled => f.write_str("Cancelled"),
         }
     }

@@ -17,6 +17,7 @@ use super::Failure;
 use super::check::{Checks, brief};
 use super::context::{Context, Report};
 use super::exit::Exit;
+use super::kinds::{Gives, Kind, Taken, Takes};
 use super::layer::{ContextHook, Entered};
 use super::output::{ToolInput, ToolOutput};
 use super::reply::Reply;
@@ -37,15 +38,15 @@ pub struct Running<M: Mode> {
 }
 
 /// What every form shares: where the application's state is, and the rules for each call.
-pub(crate) struct Common<S> {
+pub(crate) struct Common<S, K> {
     pub(crate) state: Arc<S>,
-    pub(crate) rules: Rules,
+    pub(crate) rules: K,
 }
 
-/// A tool as its calls share it.
-pub(crate) struct Coded<F, S> {
+/// A handler as its calls share it.
+pub(crate) struct Coded<F, S, K> {
     pub(crate) code: F,
-    pub(crate) common: Common<S>,
+    pub(crate) common: Common<S, K>,
 }
 
 /// Which calls of a tool exclude each other, what they need of their client, and what they must fit.
@@ -55,35 +56,58 @@ pub(crate) struct Rules {
     pub(crate) checks: Checks,
 }
 
-/// Arguments, gate, lane, context: everything before the handler's own code.
-async fn begin<A: ToolInput, S, M: Mode>(
-    running: Running<M>,
-    common: &Common<S>,
-) -> Result<(A, Context<S, M>), Reply> {
-    let Running { call, hook } = running;
-    let arguments = call.request.arguments().unwrap_or("{}");
-    let name = call.request.name().unwrap_or_default();
-    if let Some(required) = &common.rules.requires {
-        check_capabilities(&call.request, required)?;
+impl Kind for Rules {
+    type Kept = ();
+}
+
+impl<A: ToolInput> Takes<A> for Rules {
+    fn take(&self, request: &Request) -> Result<Taken<A, ()>, Reply> {
+        let arguments = request.arguments().unwrap_or("{}");
+        let name = request.name().unwrap_or_default();
+        if let Some(required) = &self.requires {
+            check_capabilities(request, required)?;
+        }
+        let lane = match &self.lane {
+            Lane::None => None,
+            Lane::Tool => Some(LaneKey::tool(name)),
+            Lane::Computed(key) => Some(match key(arguments) {
+                Some(key) => LaneKey::computed(name, &key),
+                None => LaneKey::tool(name),
+            }),
+        };
+        // The type first: what it says of a mistake is clearer.
+        let input = A::parse(arguments)
+            .and_then(|input| self.checks.arguments(arguments).map(|()| input))
+            .map_err(|why| format!("the arguments do not fit the tool's schema: {}", brief(why)))
+            .map_err(CallToolResult::error)?;
+        Ok(Taken { input, lane, kept: () })
     }
-    let lane = match &common.rules.lane {
-        Lane::None => None,
-        Lane::Tool => Some(LaneKey::tool(name)),
-        Lane::Computed(key) => Some(match key(arguments) {
-            Some(key) => LaneKey::computed(name, &key),
-            None => LaneKey::tool(name),
-        }),
-    };
-    // The type first: what it says of a mistake is clearer.
-    let input = A::parse(arguments)
-        .and_then(|input| common.rules.checks.arguments(arguments).map(|()| input))
-        .map_err(|why| format!("the arguments do not fit the tool's schema: {}", brief(why)))
-        .map_err(CallToolResult::error)?;
+}
+
+impl<T: ToolOutput> Gives<T> for Rules {
+    fn give(&self, (): (), result: Result<T, Exit>) -> Reply {
+        match result.and_then(ToolOutput::into_result) {
+            Ok(result) => self.checks.result(result),
+            Err(exit) => exit.into_reply(),
+        }
+    }
+}
+
+/// What a handler takes, gate, lane, context: everything before the handler's own code.
+async fn begin<A, S, M: Mode, K: Takes<A>>(
+    running: Running<M>,
+    common: &Common<S, K>,
+) -> Result<(A, Context<S, M>, K::Kept), Reply> {
+    let Running { call, hook } = running;
+    let Taken { input, lane, kept } = common.rules.take(&call.request)?;
+    if lane.is_none() {
+        call.adopt();
+    }
     call.pass(lane).await?;
     if let Some(hook) = hook {
         hook.prepare(Entered(Arc::clone(&call))).await.map_err(Exit::into_reply)?;
     }
-    Ok((input, Context::new(call, Arc::clone(&common.state))))
+    Ok((input, Context::new(call, Arc::clone(&common.state)), kept))
 }
 
 fn check_capabilities(request: &Request, required: &ClientCapabilities) -> Result<(), Reply> {
@@ -103,22 +127,16 @@ fn check_capabilities(request: &Request, required: &ClientCapabilities) -> Resul
     Err(Reply::Error(failure))
 }
 
-fn end<T: ToolOutput>(result: Result<T, Exit>, rules: &Rules) -> Reply {
-    match result.and_then(ToolOutput::into_result) {
-        Ok(result) => rules.checks.result(result),
-        Err(exit) => exit.into_reply(),
-    }
-}
-
 /// Steps in a row that a stream may give before others get their turn: one that never waits must not keep the
 /// driver from everything else, the cancellation of its own request included.
 const TURN: u32 = 64;
 
 /// Progress goes out, notes go to the log, the final item is the response; nothing after it is polled.
-async fn follow<T: ToolOutput, S, M: Mode>(
+async fn follow<T, S, M: Mode, K: Gives<T>>(
     stream: impl Stream<Item = Step<T>>,
     context: Context<S, M>,
-    rules: &Rules,
+    rules: &K,
+    kept: K::Kept,
 ) -> Reply {
     let mut stream = pin!(stream);
     let mut left = TURN;
@@ -157,7 +175,7 @@ async fn follow<T: ToolOutput, S, M: Mode>(
                 context.report(&report);
             }
             Some(Step::Note(note)) => tracing::debug!(note, "a handler's note"),
-            Some(Step::Done(result)) => return end(result, rules),
+            Some(Step::Done(result)) => return rules.give(kept, result),
             None => {
                 tracing::error!(code = "NO_FINAL_ITEM", "a handler's stream ended without its final item");
                 let message =
@@ -169,41 +187,42 @@ async fn follow<T: ToolOutput, S, M: Mode>(
 }
 
 /// `async` functions.
-pub(crate) struct Asynchronous<F, A, S> {
-    pub(crate) tool: Arc<Coded<F, S>>,
+pub(crate) struct Asynchronous<F, A, S, K> {
+    pub(crate) tool: Arc<Coded<F, S, K>>,
     pub(crate) input: PhantomData<fn(A)>,
 }
 
 /// Functions that give a stream.
-pub(crate) struct Streaming<F, A, S> {
-    pub(crate) tool: Arc<Coded<F, S>>,
+pub(crate) struct Streaming<F, A, S, K> {
+    pub(crate) tool: Arc<Coded<F, S, K>>,
     pub(crate) input: PhantomData<fn(A)>,
 }
 
 /// Blocking functions.
 #[cfg(feature = "blocking")]
-pub(crate) struct Blocking<F, A, S> {
-    pub(crate) tool: Arc<Coded<F, S>>,
+pub(crate) struct Blocking<F, A, S, K> {
+    pub(crate) tool: Arc<Coded<F, S, K>>,
     pub(crate) input: PhantomData<fn(A)>,
 }
 
 macro_rules! forms {
     ($mode:ty, [$($send:tt)*], [$($sync:tt)*]) => {
-        impl<F, Fut, A, S, T> RunTool<$mode> for Asynchronous<F, A, S>
+        impl<F, Fut, A, S, T, K> RunTool<$mode> for Asynchronous<F, A, S, K>
         where
             F: Fn(A, Context<S, $mode>) -> Fut $($sync)* + 'static,
             Fut: Future<Output = Result<T, Exit>> $($send)* + 'static,
-            A: ToolInput $($send)* + 'static,
+            A: 'static $($send)*,
+            K: Takes<A> + Gives<T>,
             S: 'static $($sync)*,
-            T: ToolOutput + 'static,
+            T: 'static,
         {
             fn run(&self, call: Running<$mode>) -> <$mode as Mode>::Future<Reply> {
                 let tool = Arc::clone(&self.tool);
                 Box::pin(async move {
                     match begin(call, &tool.common).await {
-                        Ok((input, context)) => {
+                        Ok((input, context, kept)) => {
                             let handler = (tool.code)(input, context);
-                            end(handler.await, &tool.common.rules)
+                            tool.common.rules.give(kept, handler.await)
                         }
                         Err(reply) => reply,
                     }
@@ -211,20 +230,21 @@ macro_rules! forms {
             }
         }
 
-        impl<F, Str, A, S, T> RunTool<$mode> for Streaming<F, A, S>
+        impl<F, Str, A, S, T, K> RunTool<$mode> for Streaming<F, A, S, K>
         where
             F: Fn(A, Context<S, $mode>) -> Str $($sync)* + 'static,
             Str: Stream<Item = Step<T>> $($send)* + 'static,
-            A: ToolInput $($send)* + 'static,
+            A: 'static $($send)*,
+            K: Takes<A> + Gives<T>,
             S: 'static $($sync)*,
-            T: ToolOutput $($send)* + 'static,
+            T: 'static $($send)*,
         {
             fn run(&self, call: Running<$mode>) -> <$mode as Mode>::Future<Reply> {
                 let tool = Arc::clone(&self.tool);
                 Box::pin(async move {
                     match begin(call, &tool.common).await {
-                        Ok((input, context)) => {
-                            follow((tool.code)(input, context.clone()), context, &tool.common.rules).await
+                        Ok((input, context, kept)) => {
+                            follow((tool.code)(input, context.clone()), context, &tool.common.rules, kept).await
                         }
                         Err(reply) => reply,
                     }
@@ -240,15 +260,17 @@ forms!(Shared, [+ Send], [+ Send + Sync]);
 /// Runs a blocking body on the pool. Slot and lane stay taken until it has returned, whatever happens to this
 /// future.
 #[cfg(feature = "blocking")]
-async fn on_pool<A, S, T>(
-    tool: Arc<Coded<impl Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static, S>>,
+async fn on_pool<A, S, T, K>(
+    tool: Arc<Coded<impl Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static, S, K>>,
     input: A,
     context: Context<S, Shared>,
+    kept: K::Kept,
 ) -> Reply
 where
     A: Send + 'static,
     S: Send + Sync + 'static,
-    T: ToolOutput,
+    T: 'static,
+    K: Gives<T>,
 {
     let outstanding = context.begin_blocking();
     let span = tracing::Span::current();
@@ -257,7 +279,7 @@ where
         let reply = if context.is_cancelled() {
             Exit::cancelled().into_reply() // cancelled before a thread was free: it never starts
         } else {
-            let body = || end((tool.code)(input, context), &tool.common.rules);
+            let body = || tool.common.rules.give(kept, (tool.code)(input, context));
             crate::engine::contained(body).unwrap_or_else(Reply::panicked)
         };
         drop(outstanding);
@@ -267,18 +289,19 @@ where
 }
 
 #[cfg(feature = "blocking")]
-impl<F, A, S, T> RunTool<Shared> for Blocking<F, A, S>
+impl<F, A, S, T, K> RunTool<Shared> for Blocking<F, A, S, K>
 where
     F: Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static,
-    A: ToolInput + Send + 'static,
+    A: Send + 'static,
     S: Send + Sync + 'static,
-    T: ToolOutput + 'static,
+    T: 'static,
+    K: Takes<A> + Gives<T>,
 {
     fn run(&self, call: Running<Shared>) -> <Shared as Mode>::Future<Reply> {
         let tool = Arc::clone(&self.tool);
         Box::pin(async move {
-            match begin::<A, S, Shared>(call, &tool.common).await {
-                Ok((input, context)) => on_pool(tool, input, context).await,
+            match begin::<A, S, Shared, K>(call, &tool.common).await {
+                Ok((input, context, kept)) => on_pool(tool, input, context, kept).await,
                 Err(reply) => reply,
             }
         })
@@ -286,18 +309,19 @@ where
 }
 
 #[cfg(feature = "blocking")]
-impl<F, A, S, T> RunTool<Local> for Blocking<F, A, S>
+impl<F, A, S, T, K> RunTool<Local> for Blocking<F, A, S, K>
 where
     F: Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static,
-    A: ToolInput + Send + 'static,
+    A: Send + 'static,
     S: Send + Sync + 'static,
-    T: ToolOutput + 'static,
+    T: 'static,
+    K: Takes<A> + Gives<T>,
 {
     fn run(&self, call: Running<Local>) -> <Local as Mode>::Future<Reply> {
         let tool = Arc::clone(&self.tool);
         Box::pin(async move {
-            match begin::<A, S, Local>(call, &tool.common).await {
-                Ok((input, context)) => on_pool(tool, input, context.for_thread()).await,
+            match begin::<A, S, Local, K>(call, &tool.common).await {
+                Ok((input, context, kept)) => on_pool(tool, input, context.for_thread(), kept).await,
                 Err(reply) => reply,
             }
         })

@@ -11,6 +11,7 @@ use super::exit::Exit;
 use super::handler::{RunTool, Running};
 use super::registry::Registry;
 use super::reply::{Answer, Reply};
+use super::shelf::Served;
 use crate::engine::Call;
 use crate::mode::{Local, Mode, Shared};
 
@@ -67,10 +68,23 @@ fn handle<M: Mode>(registry: &Registry<M>, call: Arc<Call<M>>) -> M::Future<Repl
                 M::ready(Reply::error(wire::INVALID_PARAMS, format!("Unknown tool: {name}")))
             }
         }
+        Method::PromptsList => M::ready(registry.list_prompts(request.cursor())),
+        Method::ResourcesList => M::ready(registry.list_resources(request.cursor())),
+        Method::ResourceTemplatesList => M::ready(registry.list_templates(request.cursor())),
+        Method::PromptsGet => serve(registry, registry.offers.prompt(request), &call),
+        Method::ResourcesRead => serve(registry, registry.offers.resource(request), &call),
+        Method::Complete => serve(registry, registry.offers.completion(request), &call),
         Method::SubscriptionsListen => {
             M::ready(Reply::Answer(Answer::Subscribed(request.subscription_filter().unwrap_or_default())))
         }
         other => M::ready(Reply::error(wire::METHOD_NOT_FOUND, format!("unknown method: {}", other.name()))),
+    }
+}
+
+fn serve<M: Mode>(registry: &Registry<M>, served: Served<'_, M>, call: &Arc<Call<M>>) -> M::Future<Reply> {
+    match served {
+        Served::By(handler) => handler.run(Running { hook: registry.hook.clone(), call: Arc::clone(call) }),
+        Served::Reply(reply) => M::ready(reply),
     }
 }
 

@@ -13,22 +13,30 @@
 //! | `in lane` | trace | Another call of its lane runs; it has given its slot back. |
 //! | `running` | trace | Its handler begins. |
 //! | `answered` | trace | Its answer was handed over; `error` says of which kind. |
+//! | `asks` | trace | Its question was handed over; it comes again with the answers. |
+//! | `refused` | info | Its state was not opened; `code` says why, to the operator alone. |
 //! | `busy` | info | Refused; `code`. |
 //! | `stopped` | debug | Cancelled, lost or closed down: `code`, `reason`, and whether its handler had `started`. |
 //! | `draining` | trace | Stopped, and its blocking body has not returned. |
 //! | `cleanup` | trace | A clean-up begins. |
 //! | `over` | trace | Slot and lane are given back. Not told of one that was stopped or refused in the queue. |
 
+pub mod ask;
 mod body;
 mod builder;
+mod builder_offers;
 mod check;
 mod context;
 mod exit;
 mod handler;
+mod kinds;
 mod layer;
+mod log;
+mod offer;
 mod output;
 mod registry;
 mod reply;
+mod shelf;
 mod spec;
 mod step;
 mod yielding;
@@ -39,14 +47,18 @@ use sansio_mcp::admission::Admission;
 use sansio_mcp::model::Implementation;
 use sansio_mcp::server::ServerConfig;
 
+pub use ask::{Answered, Asked, InputRequired, Question, Typed};
 pub(crate) use body::Body;
 pub use builder::Builder;
 pub use context::{Context, OnExit, Report};
 pub use exit::Exit;
 pub(crate) use handler::RunTool;
+pub use kinds::{CompletionOutput, PromptOutput, ResourceOutput};
 pub use layer::Next;
 pub(crate) use layer::run_request;
 pub(crate) use layer::{ContextHook, Layer};
+pub use log::Logged;
+pub use offer::{PromptSpec, ResourceSpec, TemplateSpec};
 #[cfg(feature = "schemars")]
 pub use output::Json;
 pub use output::{NoArguments, Parsed, RawArguments, ToolInput, ToolOutput, Untyped};
@@ -54,13 +66,21 @@ pub(crate) use registry::Registry;
 pub(crate) use reply::busy;
 pub use reply::{Answer, Failure, Reply};
 pub use sansio_mcp::config::ConfigError;
-pub use sansio_mcp::model::{CallToolResult, ContentBlock, Icon, ToolAnnotations};
+pub use sansio_mcp::misuse::Misuse;
+pub use sansio_mcp::model::{
+    Annotations, BooleanSchema, CallToolResult, CompleteParams, CompleteResult, ContentBlock,
+    CreateMessageParams, ElicitUrlParams, EnumSchema, Form, GetPromptResult, Icon, ListRootsParams,
+    LoggingLevel, MultiSelectSchema, NumberSchema, PromptArgument, PromptMessage, ReadResourceResult,
+    StringFormat, StringSchema, TitledEnumSchema, TitledMultiSelectSchema, ToolAnnotations,
+};
+pub use sansio_mcp::server::continuation::{KeyRing, SealKey, Sealer};
 pub use sansio_mcp::server::{Progress, Request};
+pub use sansio_mcp::subscription::Change;
 pub use spec::{ToolSpec, schema};
 pub use step::Step;
 pub use yielding::{Generator, Yielder, generator};
 
-use crate::engine::Bounds;
+use crate::engine::{Bounds, Sealing};
 use crate::mode::{Local, Mode, Shared};
 
 /// A server: what it is called, what it offers, what it may use. Served by an [`Engine`](crate::Engine).
@@ -69,6 +89,8 @@ pub struct Server<M: Mode = Shared> {
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) admission: Admission,
     pub(crate) bounds: Bounds,
+    pub(crate) sealing: Sealing,
+    pub(crate) logs: bool,
     pub(crate) spawn: Option<Box<M::Spawn>>,
 }
 

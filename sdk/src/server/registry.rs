@@ -7,6 +7,7 @@ use sansio_mcp::code::wire;
 use sansio_mcp::model::{CacheScope, ListToolsResult, Tool};
 
 use super::reply::{Answer, Reply};
+use super::shelf::Offers;
 use crate::mode::Mode;
 
 /// Tools in the order of their registration, layers from the outside in.
@@ -16,6 +17,7 @@ pub(crate) struct Registry<M: Mode> {
     pub(crate) by_name: BTreeMap<String, usize>,
     pub(crate) layers: Vec<Box<M::Layer>>,
     pub(crate) hook: Option<Arc<M::Hook>>,
+    pub(crate) offers: Offers<M>,
     pub(crate) page: usize,
     pub(crate) ttl_ms: u64,
     pub(crate) scope: CacheScope,

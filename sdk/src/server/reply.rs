@@ -1,9 +1,15 @@
 //! What a request is answered with, as layers see it.
 
 use sansio_mcp::code::wire;
-use sansio_mcp::model::{CallToolResult, ListToolsResult, RawJson, ServerBusy, SubscriptionFilter};
+use sansio_mcp::model::{
+    CallToolResult, CompleteResult, GetPromptResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, RawJson, ReadResourceResult, ServerBusy, SubscriptionFilter,
+};
 use sansio_mcp::server::{EncodeError, ResultBody, Status};
 use sansio_mcp::wire::JsonText;
+
+use super::ask::InputRequired;
+use super::exit::Exit;
 
 /// The answer to a request, on its way to the client through the layers.
 #[derive(Clone, Debug)]
@@ -13,6 +19,8 @@ pub enum Reply {
     Answer(Answer),
     /// A JSON-RPC error.
     Error(Failure),
+    /// The handler needs input. It is entered again with the answers, and every layer before it.
+    InputRequired(InputRequired),
 }
 
 /// A result by its method.
@@ -23,6 +31,18 @@ pub enum Answer {
     Tool(CallToolResult),
     /// Of tools/list.
     Tools(ListToolsResult),
+    /// Of prompts/get.
+    Prompt(GetPromptResult),
+    /// Of prompts/list.
+    Prompts(ListPromptsResult),
+    /// Of resources/read.
+    Resource(ReadResourceResult),
+    /// Of resources/list.
+    Resources(ListResourcesResult),
+    /// Of resources/templates/list.
+    Templates(ListResourceTemplatesResult),
+    /// Of completion/complete.
+    Completion(CompleteResult),
     /// Of subscriptions/listen: what is granted of what was asked for. It is acknowledged, not answered; the answer
     /// comes when the subscription ends.
     Subscribed(SubscriptionFilter),
@@ -66,7 +86,7 @@ impl Reply {
     pub fn is_error(&self) -> bool {
         match self {
             Self::Answer(Answer::Tool(result)) => result.is_error(),
-            Self::Answer(Answer::Tools(_) | Answer::Subscribed(_)) => false,
+            Self::Answer(_) | Self::InputRequired(_) => false,
             Self::Error(_) => true,
         }
     }
@@ -82,6 +102,13 @@ impl Reply {
 
     pub(crate) fn dropped() -> Self {
         Self::error(wire::INTERNAL_ERROR, "the server stopped before the request was done")
+    }
+}
+
+impl From<Exit> for Reply {
+    /// For layers that end a request in its handler's place.
+    fn from(exit: Exit) -> Self {
+        exit.into_reply()
     }
 }
 
@@ -109,6 +136,12 @@ impl ResultBody for Answer {
         match self {
             Self::Tool(result) => ResultBody::write_members(result, out),
             Self::Tools(result) => ResultBody::write_members(result, out),
+            Self::Prompt(result) => ResultBody::write_members(result, out),
+            Self::Prompts(result) => ResultBody::write_members(result, out),
+            Self::Resource(result) => ResultBody::write_members(result, out),
+            Self::Resources(result) => ResultBody::write_members(result, out),
+            Self::Templates(result) => ResultBody::write_members(result, out),
+            Self::Completion(result) => ResultBody::write_members(result, out),
             Self::Subscribed(_) => Ok(()),
         }
     }
@@ -117,6 +150,12 @@ impl ResultBody for Answer {
         match self {
             Self::Tool(result) => ResultBody::meta(result),
             Self::Tools(result) => ResultBody::meta(result),
+            Self::Prompt(result) => ResultBody::meta(result),
+            Self::Prompts(result) => ResultBody::meta(result),
+            Self::Resource(result) => ResultBody::meta(result),
+            Self::Resources(result) => ResultBody::meta(result),
+            Self::Templates(result) => ResultBody::meta(result),
+            Self::Completion(result) => ResultBody::meta(result),
             Self::Subscribed(_) => None,
         }
     }

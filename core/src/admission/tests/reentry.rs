@@ -64,3 +64,20 @@ fn it_queues_behind_those_who_came_before() {
     adm.refuse(queued).unwrap();
     assert_eq!(adm.grants(), [Grant::OpenGate(again)]);
 }
+
+#[test]
+fn they_have_a_bound_of_their_own() {
+    let mut limits = AdmissionLimits::new(1, 1);
+    limits.again = 2;
+    let mut adm = Admission::new(limits).unwrap();
+    let running = adm.enter(CH).unwrap();
+    adm.enter(CH).unwrap();
+    assert_eq!(adm.enter(CH), Err(Busy));
+    let again: Vec<TicketId> = (0..2).map(|_| adm.enter_again(CH).unwrap().ticket).collect();
+    assert_eq!((adm.enter_again(CH), adm.enter(CH)), (Err(Busy), Err(Busy)));
+    // Room of theirs is theirs alone, and free again when one goes.
+    adm.cancel(again[0]);
+    assert_eq!(adm.enter(CH), Err(Busy));
+    assert!(adm.enter_again(CH).is_ok());
+    assert_eq!(adm.state(running.ticket), Some(State::AtGate));
+}

@@ -6,19 +6,22 @@ use std::task::{Context, Poll};
 
 use futures_io::{AsyncRead, AsyncWrite};
 use sansio_mcp::wire::{Frame, Framer};
-use sansio_mcp_memory::{Duplex, Lab, StreamAcceptor};
 use sansio_mcp_sdk::{Engine, Exchange};
 
-const BATCH: usize = 64 * 1024;
-const LINE_LIMIT: usize = 4 * 1024 * 1024;
+use crate::duplex::Duplex;
+use crate::lab::Lab;
+use crate::per_request::StreamAcceptor;
 
-/// Serves every stream that is opened.
-pub(crate) async fn serve(lab: Lab, engine: Engine, mut acceptor: StreamAcceptor) {
+const BATCH: usize = 64 * 1024;
+
+/// Serves every stream that a client of an engine [opens](crate::StreamOpener), each in a task of the lab; completes when
+/// no more will come. `line_limit` is the length of a line in bytes.
+pub async fn serve_streams(lab: Lab, engine: Engine, mut acceptor: StreamAcceptor, line_limit: usize) {
     while let Some(io) = acceptor.accept().await {
         let mut stream = Stream {
             exchange: engine.exchange(),
             io,
-            framer: Framer::new(LINE_LIMIT),
+            framer: Framer::new(line_limit),
             read: false,
             out: Vec::new(),
             last: false,
@@ -71,7 +74,7 @@ impl Stream {
             match Pin::new(&mut self.io.reader).poll_read(cx, &mut chunk) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Ok(n)) if n > 0 => {
-                    let mut frames = self.framer.feed(&chunk[..n]);
+                    let mut frames = self.framer.feed(chunk.get(..n).unwrap_or_default());
                     while let Some(frame) = frames.next() {
                         self.read = true;
                         match frame {

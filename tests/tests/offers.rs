@@ -1,0 +1,12 @@
+//! See `rows/offers.rs`; every row runs with handlers that stay on their thread and with handlers that may leave it.
+#![allow(missing_docs, clippy::unused_async, clippy::needless_pass_by_value)]
+
+mod local {
+    type M = sansio_mcp_sdk::Local;
+    include!("rows/offers.rs");
+}
+
+mod shared {
+    type M = sansio_mcp_sdk::Shared;
+    include!("rows/offers.rs");
+}
