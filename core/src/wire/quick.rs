@@ -129,10 +129,13 @@ impl<'a> Reader<'a> {
     /// A string without escapes.
     pub(crate) fn string(&mut self) -> Option<&'a str> {
         self.take(b'"')?;
-        let rest = self.text.get(self.at..)?;
-        let end = clean_run(rest.as_bytes());
-        self.at += end + 1;
-        (rest.as_bytes().get(end)? == &b'"').then(|| rest.get(..end)).flatten()
+        let (bytes, start) = (self.text.as_bytes(), self.at);
+        let end = start + clean_run(bytes.get(start..)?);
+        if *bytes.get(end)? != b'"' {
+            return None;
+        }
+        self.at = end + 1;
+        self.text.get(start..end)
     }
 
     /// An integer that is not negative and has few digits.

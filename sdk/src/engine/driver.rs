@@ -152,7 +152,9 @@ impl<M: Mode> Driver<M> {
         let Some(work) = &mut place.work else { return };
         let mut cx = Context::from_waker(&place.waker);
         if work.poll_work(&mut cx).is_ready() {
-            self.left = place.work.take().map(Work::leave);
+            let call = Arc::clone(work.call());
+            place.work = None;
+            self.left = Some(call.leave());
             self.free.push(index);
         }
     }

@@ -16,7 +16,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::call::Call;
-use super::hub::Left;
 use super::signal::{Cancelled, LeftBehind};
 use super::watch::moved;
 use super::{Bounds, Hub};
@@ -161,18 +160,15 @@ impl<M: Mode> Work<M> {
         }
     }
 
-    /// Polls it as a driver does, which gives back what it [leaves](Self::leave) at the end, its ticket too.
+    /// Polls it as a driver does, which gives back what its call [leaves](Call::leave) at the end, its ticket too.
     pub(super) fn poll_work(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let span = self.span.clone();
         let _entered = span.enter();
         self.poll_stage(cx)
     }
 
-    /// Lets go of a work that is over.
-    pub(super) fn leave(self) -> Left {
-        let call = Arc::clone(&self.call);
-        drop(self);
-        call.leave()
+    pub(super) fn call(&self) -> &Arc<Call<M>> {
+        &self.call
     }
 
     /// The handler is over.
@@ -238,6 +234,9 @@ impl<M: Mode> Future for Work<M> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if matches!(self.stage, Stage::Over) {
+            return Poll::Ready(());
+        }
         let over = self.poll_work(cx);
         if over.is_ready() {
             self.call.hub.lock().finish(self.call.ticket);
