@@ -174,7 +174,7 @@ fn kind(to_server: bool, line: &str) -> String {
     format!("{} {what}", if to_server { '>' } else { '<' })
 }
 
-/// Plays a flow: `drawn` is what it says on the wire, kind by kind; its trace is that of `tests/golden/{name}.txt`.
+/// Plays a flow, again and again: `drawn` is what it says on the wire, kind by kind; its trace is that of `tests/golden/{name}.txt`.
 pub(crate) fn play(name: &str, drawn: &[&str], flow: impl AsyncFn(Stage)) {
     let played = |seed: u64, link: Link| {
         let stage = Stage { sim: Rc::new(Sim::new(seed)), link, kept: Rc::default() };
@@ -191,7 +191,14 @@ pub(crate) fn play(name: &str, drawn: &[&str], flow: impl AsyncFn(Stage)) {
         let again = played(seed, Link::shared().ways(cut.clone(), cut));
         same(&again.text(), &text, &format!("{name}: it depends on chance (seed {seed})"));
     }
+    let streams = played(4, Link::per_request());
+    same(&kept(&streams.text()), &kept(&text), &format!("{name}: with a stream for each request"));
     compare(name, &text);
+}
+
+/// Without what tells that something is given up: where each request has a stream, closing it says so.
+fn kept(text: &str) -> String {
+    text.lines().filter(|line| !line.contains("notifications/cancelled")).map(|line| format!("{line}\n")).collect()
 }
 
 /// Whether traces are written instead of compared.
