@@ -198,7 +198,8 @@ pub(crate) fn play(name: &str, drawn: &[&str], flow: impl AsyncFn(Stage)) {
 
 /// Without what tells that something is given up: where each request has a stream, closing it says so.
 fn kept(text: &str) -> String {
-    text.lines().filter(|line| !line.contains("notifications/cancelled")).map(|line| format!("{line}\n")).collect()
+    let is_kept = |line: &&str| !line.contains("notifications/cancelled");
+    text.lines().filter(is_kept).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether traces are written instead of compared.
