@@ -23,6 +23,8 @@ pub(crate) enum Mood {
     Absent,
     /// Answers once two questions have been asked.
     Both,
+    /// Never answers.
+    Asleep,
 }
 
 #[derive(Clone)]
@@ -63,8 +65,12 @@ impl Person {
             now.1.push(format!("{} {what} {about}", question.round));
             now.0
         };
-        if mood == Mood::Both {
-            self.inner.both.wait().await;
+        match mood {
+            Mood::Both => {
+                self.inner.both.wait().await;
+            }
+            Mood::Asleep => std::future::pending().await,
+            _ => {}
         }
         mood
     }

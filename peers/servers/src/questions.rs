@@ -1,5 +1,7 @@
 //! What the server asks in the middle of a call.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::peer::Peer;
@@ -9,6 +11,7 @@ use crate::tally::{Step, Tally, same};
 pub(crate) async fn steps(tally: &mut Tally, peer: &Peer) {
     tally.step("a form: accepted with a default, declined, left", form(peer)).await;
     tally.step("a form filled in wrongly goes nowhere", careless(peer)).await;
+    tally.step("a person who never answers", asleep(peer)).await;
     tally.step("a url: accepted with state, declined, left", url(peer)).await;
     tally.step("sampling, and sampling with tools", sampling(peer)).await;
     tally.step("roots", roots(peer)).await;
@@ -34,6 +37,14 @@ async fn careless(peer: &Peer) -> Step {
     peer.person.is(Mood::Careless);
     let failed = peer.client.call_tool("form", &json!({})).await;
     same("the call", failed.map_err(|error| error.code()), Err("INPUT_FAILED"))?;
+    same("calls left open", peer.client.open_calls(), 0)
+}
+
+async fn asleep(peer: &Peer) -> Step {
+    peer.person.is(Mood::Asleep);
+    let call = peer.client.call_tool("form", &json!({})).answer_within(Some(Duration::from_millis(200)));
+    same("the call", call.await.map_err(|error| error.code()), Err("INPUT_TIMED_OUT"))?;
+    same("asked", peer.person.asked(), ["1 For whom? form"])?;
     same("calls left open", peer.client.open_calls(), 0)
 }
 
