@@ -144,8 +144,8 @@ shows() {
 }
 
 step_peers() {
-    bash peers/python/run.sh
     bash peers/servers/run.sh
+    bash peers/python/run.sh
 }
 
 # Compiles the measurements; running them is for a quiet machine.
