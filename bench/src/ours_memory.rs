@@ -6,10 +6,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sansio_mcp_sdk::client::{CallEvent, Client};
+use sansio_mcp_sdk::client::{CallEvent, Client, Question};
 use sansio_mcp_sdk::lines::pump;
-use sansio_mcp_sdk::protocol::client::ClientConfig;
-use sansio_mcp_sdk::protocol::model::{CallToolResult, ClientCapabilities, Implementation};
+use sansio_mcp_sdk::model::{CallToolResult, ElicitFormParams, Implementation};
 use sansio_mcp_sdk::{Engine, clock::Clock};
 use sansio_mcp_stdio::{LINE_LIMIT, SystemClock};
 use smol::LocalExecutor;
@@ -19,8 +18,13 @@ use crate::load::Text;
 use crate::memory_sides::ProgressCheck;
 use crate::ours_server::{EchoOf, server};
 
+/// The answer to a form without fields.
+#[derive(serde::Serialize)]
+struct Nothing {}
+
 /// A connected pair and the executor both live on.
 pub struct OursMemory {
+    asked: bool,
     executor: LocalExecutor<'static>,
     client: Client,
     texts: Option<(Text, Rc<[String]>)>,
@@ -29,6 +33,16 @@ pub struct OursMemory {
 impl OursMemory {
     /// Connects the pair.
     pub fn start() -> Result<Self, Wrong> {
+        Self::of(false)
+    }
+
+    /// Connects a pair whose calls without progress ask a question each: two requests, and the state that goes between
+    /// them is sealed, carried by the client, and opened again.
+    pub fn asked() -> Result<Self, Wrong> {
+        Self::of(true)
+    }
+
+    fn of(asked: bool) -> Result<Self, Wrong> {
         let executor = LocalExecutor::new();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let (near, far) = sansio_mcp_memory::pair();
@@ -40,15 +54,18 @@ impl OursMemory {
         executor.spawn(served).detach();
 
         let info = Implementation::new("bench", "1.0.0");
-        let config = ClientConfig::builder(info, ClientCapabilities::default())
-            .build()
-            .map_err(Wrong::when("building the client"))?;
-        let (client, connection) = Client::connect(config, Arc::clone(&clock));
+        let mut setup = Client::builder(info);
+        if asked {
+            setup = setup.on_form(async |form: Question<ElicitFormParams>| form.accept(&Nothing {}));
+        }
+        let setup = setup.build().map_err(Wrong::when("building the client"))?;
+        let (client, connection) = Client::connect(setup, Arc::clone(&clock));
         let (reader, writer) = near.split();
         executor
             .spawn(pump(connection, reader, writer, clock, LINE_LIMIT))
             .detach();
         Ok(Self {
+            asked,
             executor,
             client,
             texts: None,
@@ -58,7 +75,8 @@ impl OursMemory {
 
 impl Side for OursMemory {
     fn name(&self) -> String {
-        "sansio-mcp on smol's `LocalExecutor` (2026-07-28)".into()
+        let asked = if self.asked { ", one question a call" } else { "" };
+        format!("sansio-mcp on smol's `LocalExecutor` (2026-07-28){asked}")
     }
 
     fn run(&mut self, load: Load) -> Result<Duration, Wrong> {
@@ -74,7 +92,8 @@ impl Side for OursMemory {
             let started = Instant::now();
             let slots: Vec<_> = (0..load.in_flight)
                 .map(|slot| {
-                    let call = call_in_turn(self.client.clone(), Rc::clone(&texts), load, slot);
+                    let tool = if self.asked { "echo_asked" } else { "echo" };
+                    let call = call_in_turn(self.client.clone(), tool, Rc::clone(&texts), load, slot);
                     self.executor.spawn(call)
                 })
                 .collect();
@@ -91,13 +110,19 @@ impl Side for OursMemory {
 }
 
 /// One of the callers: its share of the calls, one after another.
-async fn call_in_turn(client: Client, texts: Rc<[String]>, load: Load, slot: usize) -> Result<(), Wrong> {
+async fn call_in_turn(
+    client: Client,
+    tool: &str,
+    texts: Rc<[String]>,
+    load: Load,
+    slot: usize,
+) -> Result<(), Wrong> {
     for number in (slot..load.calls).step_by(load.in_flight) {
         let text = &texts[number % texts.len()];
         let arguments = EchoOf { text };
         let result = if load.progress == 0 {
             client
-                .call_tool("echo", &arguments)
+                .call_tool(tool, &arguments)
                 .await
                 .map_err(Wrong::when("calling"))?
         } else {
