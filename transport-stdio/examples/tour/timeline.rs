@@ -1,23 +1,18 @@
 //! What happened, when: printed as it happens, and kept for the summary.
 //!
 //! Nothing here knows what is going to happen. States come from the events that the sdk emits about its requests
-//! ([`sansio_mcp_sdk::server`], "Watching requests"), lines of the wire from a [`Tap`] on the pipes.
+//! ([`sansio_mcp_sdk::server`], "Watching requests"), lines of the wire from a [`Tap`](crate::tap::Tap) on the pipes.
 
 use std::fmt::{self, Debug, Write as _};
 use std::future::poll_fn;
 use std::io::{self, IsTerminal};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use futures_io::AsyncWrite;
 use sansio_mcp_memory::VirtualClock;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer;
-
-/// Columns that a line of the wire may take.
-const WIDTH: usize = 110;
 
 /// Cheap to clone; all clones are the same.
 #[derive(Clone)]
@@ -44,7 +39,7 @@ pub(crate) struct Fact {
     pub(crate) state: String,
     pub(crate) id: String,
     pub(crate) name: String,
-    code: String,
+    pub(crate) code: String,
     reason: String,
     pub(crate) started: Option<bool>,
     error: bool,
@@ -104,6 +99,11 @@ impl Timeline {
         let at = self.clock.elapsed().saturating_sub(kept.begin).as_micros();
         let time = format!("{:>7}.{} ms", at / 1000, at / 100 % 10);
         say!("{}  {who:<9} {}", self.ink(Ink::Faint, &time), self.ink(ink, text));
+    }
+
+    /// A line of the wire.
+    pub(crate) fn wire(&self, way: &str, text: &str) {
+        self.line(way, Ink::Blue, text);
     }
 
     /// The client's side of the story.
@@ -197,7 +197,7 @@ impl<S: tracing::Subscriber> layer::Layer<S> for Timeline {
             let _ = write!(text, ": {}", detail.join(", "));
         }
         let ink = match &*fact.state {
-            "busy" => Ink::Red,
+            "busy" | "refused" => Ink::Red,
             "stopped" | "draining" | "cleanup" => Ink::Yellow,
             _ => Ink::Green,
         };
@@ -235,76 +235,4 @@ impl Visit for Fact {
             self.id = format!("{value:?}");
         }
     }
-}
-
-/// A writer that shows each line as it passes.
-pub(crate) struct Tap<W> {
-    inner: W,
-    timeline: Timeline,
-    who: &'static str,
-    line: Vec<u8>,
-}
-
-impl<W> Tap<W> {
-    pub(crate) fn new(inner: W, timeline: &Timeline, who: &'static str) -> Self {
-        Self { inner, timeline: timeline.clone(), who, line: Vec::new() }
-    }
-}
-
-impl<W: AsyncWrite + Unpin> AsyncWrite for Tap<W> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
-        let written = Pin::new(&mut this.inner).poll_write(cx, bytes);
-        if let Poll::Ready(Ok(n)) = written {
-            for byte in bytes.iter().take(n) {
-                if *byte == b'\n' {
-                    let text = shortened(&String::from_utf8_lossy(&this.line));
-                    this.timeline.line(this.who, Ink::Blue, &text);
-                    this.line.clear();
-                } else {
-                    this.line.push(*byte);
-                }
-            }
-        }
-        written
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_flush(cx)
-    }
-
-    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_close(cx)
-    }
-}
-
-/// A line without what every line has, cut to the width. What was left out shows as an ellipsis.
-fn shortened(line: &str) -> String {
-    let text = line.replacen(r#"{"jsonrpc":"2.0","#, "{…", 1);
-    let mut text = text.replacen(r#""resultType":"complete","#, "…", 1);
-    if let Some(start) = text.find(r#""_meta":{"#).map(|at| at + r#""_meta":{"#.len()) {
-        let mut depth = 1;
-        let mut quoted = false;
-        let mut escaped = false;
-        let end = text.get(start..).unwrap_or_default().char_indices().find_map(|(at, char)| {
-            match char {
-                _ if escaped => escaped = false,
-                '\\' => escaped = true,
-                '"' => quoted = !quoted,
-                '{' if !quoted => depth += 1,
-                '}' if !quoted => depth -= 1,
-                _ => {}
-            }
-            (depth == 0).then_some(start + at)
-        });
-        if let Some(end) = end {
-            let token = text.get(start..end).and_then(|meta| meta.find(r#","progressToken""#));
-            let kept = token.map_or(end, |token| start + token);
-            text.replace_range(start..kept, "…");
-        }
-    }
-    if text.chars().count() > WIDTH {
-        text = text.chars().take(WIDTH - 1).chain(['…']).collect();
-    }
-    text
 }
