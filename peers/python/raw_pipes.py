@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import subprocess
 import threading
@@ -314,6 +315,17 @@ def end_with_blocking_call(command: list[str]) -> None:
         server.send(call("rebuild", "rebuild_index", {"books": MANY_BOOKS}))
         server.wait_until("index_status", lambda now: now["running"], "the rebuild did not start")
         server.close(EXIT_GRACE)
+
+
+@raw_step("pipes: a state key that is none is refused at the start, and not repeated")
+def wrong_key(command: list[str]) -> None:
+    for key in ("", "7b" * 31, "7b" * 33, "7" * 63, "zz" * 32, "7b" * 31 + "+1"):
+        environment = {**os.environ, "BOOKSHOP_STATE_KEY": key}
+        done = subprocess.run(command, input=b"", capture_output=True, timeout=WAIT_BOUND, env=environment, check=False)
+        said = done.stderr.decode()
+        check(done.returncode not in (0, None) and done.stdout == b"", f"{key!r}: exit code {done.returncode}")
+        check("BOOKSHOP_STATE_KEY" in said, f"{key!r}: said {said!r}")
+        check(not key or key not in said, f"repeated the key: {said!r}")
 
 
 def drive_with_pipes(command: list[str], tally: Tally) -> None:

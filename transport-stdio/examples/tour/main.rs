@@ -20,6 +20,7 @@ macro_rules! say {
 
 mod bounds;
 mod failures;
+mod listening;
 mod person;
 mod questions;
 #[path = "../shop/mod.rs"]
@@ -99,6 +100,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         stage.questions(&asking, &person).await?;
         stage.nine_rounds(&asking, &person).await?;
         stage.tampered().await?;
+        stage.listening(&client).await?;
         stage.failures().await?;
         let facts = stage.engine.facts();
         stage.timeline.check("in the end nothing runs and nothing waits", facts.running + facts.waiting == 0);

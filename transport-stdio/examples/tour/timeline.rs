@@ -38,6 +38,7 @@ pub(crate) struct Fact {
     pub(crate) at: Duration,
     pub(crate) state: String,
     pub(crate) id: String,
+    /// The tool's; of what is no call of a tool, the method.
     pub(crate) name: String,
     pub(crate) code: String,
     reason: String,
@@ -129,12 +130,12 @@ impl Timeline {
         .await;
     }
 
-    /// The states that the `nth` call of a tool in this scene went through.
+    /// The states that the `nth` request of a name in this scene went through.
     pub(crate) fn states(&self, name: &str, nth: usize) -> Vec<String> {
         self.kept().of(name, nth).map(|fact| fact.state.clone()).collect()
     }
 
-    /// The first time that the `nth` call of a tool in this scene came to a state.
+    /// The first time that the `nth` request of a name in this scene came to a state.
     pub(crate) fn fact(&self, name: &str, nth: usize, state: &str) -> Option<Fact> {
         self.kept().of(name, nth).find(|fact| fact.state == state).cloned()
     }
@@ -154,7 +155,7 @@ impl Timeline {
 }
 
 impl Kept {
-    /// What is known of the `nth` call of a tool, counted from zero.
+    /// What is known of the `nth` request of a name, counted from zero.
     fn of(&self, name: &str, nth: usize) -> impl Iterator<Item = &Fact> {
         let mut ids: Vec<&str> = Vec::new();
         for fact in self.facts.iter().filter(|fact| fact.name == name) {
@@ -198,7 +199,7 @@ impl<S: tracing::Subscriber> layer::Layer<S> for Timeline {
         }
         let ink = match &*fact.state {
             "busy" | "refused" => Ink::Red,
-            "stopped" | "draining" | "cleanup" => Ink::Yellow,
+            "stopped" | "draining" | "cleanup" | "asks" => Ink::Yellow,
             _ => Ink::Green,
         };
         self.line("server", ink, &text);
@@ -214,7 +215,8 @@ impl Visit for Fact {
     fn record_str(&mut self, field: &Field, value: &str) {
         let place = match field.name() {
             "state" => &mut self.state,
-            "name" => &mut self.name,
+            "name" if !value.is_empty() => &mut self.name,
+            "method" if self.name.is_empty() => &mut self.name,
             "code" => &mut self.code,
             "reason" => &mut self.reason,
             _ => return,
