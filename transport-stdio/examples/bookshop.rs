@@ -51,9 +51,12 @@ fn state_key() -> Result<Option<SealKey>, String> {
     let wrong = || format!("{STATE_KEY} is not 64 hexadecimal digits");
     let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let digits: Vec<u8> = text.as_bytes().iter().map(digit).collect::<Option<_>>().ok_or_else(wrong)?;
-    let bytes: Vec<u8> =
-        digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect();
-    Ok(Some(SealKey::new(bytes.try_into().map_err(|_| wrong())?)))
+    let digits: [u8; 64] = digits.try_into().map_err(|_| wrong())?;
+    let mut key = [0; 32];
+    for (byte, pair) in key.iter_mut().zip(digits.chunks(2)) {
+        *byte = pair.iter().fold(0, |byte, digit| byte << 4 | digit);
+    }
+    Ok(Some(SealKey::new(key)))
 }
 
 /// Random bytes of the operating system.
