@@ -35,8 +35,8 @@ step('a call answers text, and a structured one fits its schema', async (session
   assert.ok(Number.isInteger(report.orders));
 });
 
-// This client handles a notification after the answer that came with it in one read, and then knows its token no more: of
-// the two reports the last may be missing. Never any other, and never out of order.
+// This client handles a notification after the answer that came with it in one read, and then knows its token no
+// more: of the two reports the last may be missing. Never any other, and never out of order.
 const REPORTS = [[30, 100, 'rows'], [90, 100, 'totals']];
 
 step('progress arrives in order, before the result', async (session) => {
@@ -95,7 +95,8 @@ step('failures: a result with isError, an unknown tool, arguments of the wrong t
 step('200 calls at once are each answered with their own answer', async (session) => {
   const refunds = Array.from({ length: 100 }, async (_, n) => {
     const invoice = `INV-many-${n}`;
-    assert.deepEqual(await session.structured('refund', { invoice, cents: 100 + n }), { invoice, refunded_cents: 100 + n });
+    const done = await session.structured('refund', { invoice, cents: 100 + n });
+    assert.deepEqual(done, { invoice, refunded_cents: 100 + n });
   });
   const reports = Array.from({ length: 100 }, async (_, n) => {
     const month = `${2001 + Math.floor(n / 12)}-${String((n % 12) + 1).padStart(2, '0')}`;

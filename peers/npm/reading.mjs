@@ -16,7 +16,10 @@ step('prompts are listed, got and refused', async ({ client }) => {
 });
 
 step('arguments of prompts and variables of templates are completed', async ({ client }) => {
-  const values = async (ref, name, value) => (await client.complete({ ref, argument: { name, value } })).completion.values;
+  const values = async (ref, name, value) => {
+    const { completion } = await client.complete({ ref, argument: { name, value } });
+    return completion.values;
+  };
   const recommend = { type: 'ref/prompt', name: 'recommend' };
   assert.deepEqual(await values(recommend, 'author', 'k'), ['Kernighan, Ritchie', 'Klabnik, Nichols']);
   assert.deepEqual(await values({ type: 'ref/resource', uri: 'book://{isbn}' }, 'isbn', '97817'), [BOOK]);

@@ -57,11 +57,10 @@ const questions = [
 ];
 
 function checkGift(gift) {
-  const { recipient, email, paper, ribbon, card, deliver } = gift;
-  assert.deepEqual(
-    { recipient, email, paper, ribbon, card, deliver },
-    { recipient: 'Ann', email: 'ann@example.org', paper: 'gold', ribbon: false, card: 'Happy birthday!', deliver: '2026-12-24' },
-  );
+  const { title, cents, ...answered } = gift;
+  assert.equal(title, 'The Rust Programming Language');
+  const card = { card: 'Happy birthday!', deliver: '2026-12-24' };
+  assert.deepEqual(answered, { recipient: 'Ann', email: 'ann@example.org', paper: 'gold', ribbon: false, ...card });
 }
 
 step('three questions in a row, each knowing the answers before it', async (session) => {

@@ -46,11 +46,12 @@ export class Session {
 
   async connect(command, capabilities, env, options = {}) {
     const info = { name: 'drive', version: '1' };
-    const client = new Client(info, { capabilities, versionNegotiation: { mode: { pin: VERSION } }, ...options });
+    const versionNegotiation = { mode: { pin: VERSION } };
+    const client = new Client(info, { capabilities, versionNegotiation, ...options });
     this.client = client;
     client.onerror = (error) => this.errors.push(error);
     if (capabilities.elicitation) {
-      client.setRequestHandler('elicitation/create', (request, { mcpReq }) => this.elicit(request.params, mcpReq.signal));
+      client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => this.elicit(params, mcpReq.signal));
     }
     if (capabilities.sampling) {
       client.setRequestHandler('sampling/createMessage', (request) => {

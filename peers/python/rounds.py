@@ -53,7 +53,9 @@ class Person:
         check(bool(self.says), f"asked once too often: {params.message}")
         return self.says.pop(0)
 
-    async def sample(self, _: ClientRequestContext, params: types.CreateMessageRequestParams) -> types.CreateMessageResult:
+    async def sample(
+        self, _: ClientRequestContext, params: types.CreateMessageRequestParams
+    ) -> types.CreateMessageResult:
         self.others.append("sampling")
         text = params.messages[0].content
         check(isinstance(text, types.TextContent) and "Rust" in text.text, f"sampling of {text}")

@@ -30,7 +30,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .with_max_level(level.unwrap_or(tracing::Level::WARN))
         .init();
 
-    let desk = std::process::id().to_string();
+    // Process numbers would not do: replicas in containers have the same.
+    let desk = format!("{:016x}", getrandom::u64()?);
     let shop = Shop::new(Arc::new(SystemClock::new()), desk, std::thread::sleep);
     // A host may ask for much at once: 256 run side by side, the rest waits.
     let mut server = shop::server(shop).slots(256).queue(4096);

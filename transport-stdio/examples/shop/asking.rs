@@ -16,7 +16,10 @@ pub(super) fn offer(builder: Builder<Shared, Shop>) -> Builder<Shared, Shop> {
         .tool(
             ToolSpec::new("order_gift")
                 .title("Order a gift")
-                .description("Orders a book as a gift. Asks the person three times: for whom, how wrapped, and what the card says.")
+                .description(
+                    "Orders a book as a gift. Asks the person three times: for whom, how wrapped, and what the card \
+                     says.",
+                )
                 .annotations(adds()),
             order_gift,
         )

@@ -62,14 +62,12 @@ impl Stage {
             "io.modelcontextprotocol/clientCapabilities": capabilities,
         });
         let request = |id: u32, cents: u32, state: Option<&Value>| {
-            let call = json!({"invoice": "INV-9", "cents": cents});
+            let call = format!(r#""name":"refund","arguments":{{"invoice":"INV-9","cents":{cents}}}"#);
             let approved = json!({"approval": {"action": "accept", "content": {"approved": true}}});
             let answers =
                 state.map(|state| format!(r#""inputResponses":{approved},"requestState":{state},"#));
-            format!(
-                r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"refund","arguments":{call},{}"_meta":{meta}}}}}"#,
-                answers.unwrap_or_default()
-            )
+            let params = format!(r#"{{{call},{}"_meta":{meta}}}"#, answers.unwrap_or_default());
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
         };
         wire.send(&request(1, 6_000, None)).await;
         let asked = wire.next().await.unwrap_or_default();
