@@ -146,6 +146,7 @@ shows() {
 step_peers() {
     bash peers/servers/run.sh
     bash peers/python/run.sh
+    bash peers/npm/run.sh
 }
 
 # Compiles the measurements; running them is for a quiet machine.

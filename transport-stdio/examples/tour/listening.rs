@@ -1,0 +1,57 @@
+//! A resource changes while a client keeps it: whoever listens is told, and reads it anew.
+
+use std::error::Error;
+use std::time::Duration;
+
+use sansio_mcp_sdk::client::{Cache, CacheLimits, Changed, Client, ListenEnd, ListenEvent, ListenSpec};
+use sansio_mcp_sdk::model::Implementation;
+use serde_json::json;
+
+use crate::Stage;
+
+const PRICES: &str = "shop://prices";
+const BOOK: &str = "9780262033848";
+
+impl Stage {
+    pub(crate) async fn listening(&self, other: &Client) -> Result<(), Box<dyn Error>> {
+        let t = &self.timeline;
+        t.scene("A price changes while a client listens");
+        let cache = Cache::new(CacheLimits::default());
+        let setup = Client::builder(Implementation::new("tour", "1")).cache(cache).build()?;
+        let (client, _) = self.connect(setup);
+        t.client("listens to the price list");
+        let mut prices = client.listen(ListenSpec::new().resource(PRICES));
+        let agreed = prices.acknowledged().await;
+        t.client("reads it");
+        let first = client.read_resource(PRICES).await?;
+        t.client("reads it again: from its cache, for a minute; nothing goes over the wire");
+        let second = client.read_resource(PRICES).await?;
+
+        t.client("(another one) sets a price");
+        other.call_tool("set_price", &json!({"isbn": BOOK, "cents": 7_999})).await?;
+        let heard = prices.next().await;
+        t.client("hears that the list has changed, and reads it");
+        let third = client.read_resource(PRICES).await?;
+        t.client("has heard enough");
+        prices.cancel("enough");
+        let end = prices.next().await;
+        self.lab.sleep(Duration::from_millis(1)).await;
+
+        t.check("the server agreed to tell of the price list, and told when it changed", {
+            agreed.is_ok_and(|agreed| agreed.granted == [Changed::Resource(PRICES.into())])
+                && heard == Some(ListenEvent::Changed(Changed::Resource(PRICES.into())))
+        });
+        let list = |read| serde_json::to_value(read).unwrap_or_default()["contents"][0]["text"].take();
+        let (first, second, third) = (list(&first), list(&second), list(&third));
+        t.check("the cache kept the list until then, and let go of it", {
+            first == second && third.as_str().is_some_and(|text| text.contains("7999"))
+        });
+        t.check("the server read it twice, not three times", {
+            !t.states("resources/read", 1).is_empty() && t.states("resources/read", 2).is_empty()
+        });
+        t.check("the subscription ended when it was cancelled", {
+            end == Some(ListenEvent::Ended(ListenEnd::Cancelled))
+        });
+        Ok(())
+    }
+}
