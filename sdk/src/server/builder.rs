@@ -153,6 +153,20 @@ impl<M: Mode, S> Builder<M, S> {
         self
     }
 
+    /// Requests that go on with answers to questions and may wait beyond the [`queue`](Self::queue): a person has spent time
+    /// on each, so they are refused as busy only past this. Default 16,384.
+    pub fn answered_queue(mut self, again: usize) -> Self {
+        self.admission.again = again;
+        self
+    }
+
+    /// Subscriptions on all channels together; one more is refused as busy. One with a short filter costs some 600 bytes.
+    /// Each channel has a bound of its own besides, [`ServerLimits::subscriptions`]. Default 16,384. Zero: there are none.
+    pub fn subscriptions(mut self, subscriptions: usize) -> Self {
+        self.bounds.subscriptions = subscriptions;
+        self
+    }
+
     /// Bounds of each channel.
     pub fn limits(mut self, limits: ServerLimits) -> Self {
         self.limits = limits;
