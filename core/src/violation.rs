@@ -41,6 +41,9 @@ pub enum PeerViolation {
     /// At least one of `inputRequests` and `requestState` (basic/patterns/mrtr).
     #[error("asked for input with neither questions nor state")]
     InputWithoutContent,
+    /// Only tools/call, prompts/get and resources/read may carry state (basic/patterns/mrtr).
+    #[error("sent state with a request of a method that takes none")]
+    StateNotAllowed,
     /// Progress names a token of an active request (basic/patterns/progress).
     #[error("sent progress under a token that no request carries")]
     UnknownToken,

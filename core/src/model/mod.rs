@@ -11,7 +11,6 @@
 //! `_meta` is raw here; who needs one of its members parses it.
 
 mod annotations;
-mod base64;
 mod cache;
 mod call_tool;
 mod cancelled;
@@ -50,8 +49,8 @@ mod union;
 mod uri_template;
 mod write_json;
 
+pub use crate::base64::Base64Error;
 pub use annotations::{Annotations, Role};
-pub use base64::Base64Error;
 pub use cache::CacheScope;
 pub use call_tool::{CallToolParams, CallToolResult};
 pub use cancelled::CancelledParams;

@@ -192,7 +192,12 @@ impl Server {
             Triage::Answer(id, _) if self.by_id.contains_key(&id) => {
                 self.violation(PeerViolation::DuplicateId);
             }
-            Triage::Answer(id, answer) => self.answer(id, &answer),
+            Triage::Answer(id, answer) => {
+                if let Some(violation) = answer.violation() {
+                    self.violation(violation);
+                }
+                self.answer(id, &answer);
+            }
             Triage::Serve(request) => self.accept(request),
         }
     }

@@ -114,6 +114,7 @@ impl Exchange {
                 self.request = Some(request);
             }
             Triage::Answer(id, answer) => {
+                self.violation = answer.violation();
                 let config = Arc::clone(&self.config);
                 self.own_answer(answer.status(), |out| answer.write(out, &id, &config));
             }

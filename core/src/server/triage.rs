@@ -44,13 +44,20 @@ pub(super) enum Triage {
 /// An answer of the engine's own.
 pub(super) enum Answer {
     Discover,
-    Refuse { status: Status, code: i64, message: Cow<'static, str>, data: Option<RawJson> },
+    Refuse {
+        status: Status,
+        code: i64,
+        message: Cow<'static, str>,
+        data: Option<RawJson>,
+    },
+    /// State came with a method that takes none.
+    RefuseState,
 }
 
 impl Answer {
     pub(super) fn status(&self) -> Status {
         match self {
-            Self::Discover => Status::Ok,
+            Self::Discover | Self::RefuseState => Status::Ok,
             Self::Refuse { status, .. } => *status,
         }
     }
@@ -62,7 +69,14 @@ impl Answer {
                 let data = data.as_ref().map(RawJson::as_raw);
                 body::error(out, Some(id), &ErrorReply { code: *code, message, data });
             }
+            // The same as for state that does not open: the operator alone learns why.
+            Self::RefuseState => body::error(out, Some(id), &STATE_REFUSED),
         }
+    }
+
+    /// The rule that was broken, where the operator would not learn it from the answer.
+    pub(super) fn violation(&self) -> Option<PeerViolation> {
+        matches!(self, Self::RefuseState).then_some(PeerViolation::StateNotAllowed)
     }
 
     /// The refusal of a request because so many are in flight.
@@ -171,10 +185,7 @@ fn input(takes_input: Option<bool>, params: &Params<'_>) -> Option<Answer> {
         Some(true) if params.input_responses.is_some_and(|responses| !responses.is_object()) => {
             Some(refuse(Status::Ok, wire::INVALID_PARAMS, "params.inputResponses is not an object"))
         }
-        Some(false) if params.request_state.is_some() => {
-            let reply = STATE_REFUSED;
-            Some(refuse(Status::Ok, reply.code, reply.message))
-        }
+        Some(false) if params.request_state.is_some() => Some(Answer::RefuseState),
         Some(_) | None => None,
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use sansio_mcp::client::{Outcome, PeerError, Refused, Timeout};
 use sansio_mcp::code::wire;
+use sansio_mcp::model::ServerBusy;
 use sansio_mcp::violation::PeerViolation;
-use serde::Deserialize;
 
 /// Why a call gave no result. [`code`](Self::code) is for programs, the text for people.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -69,7 +69,7 @@ impl CallError {
     /// ([`Outcome::code`]).
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Peer(_) if self.is_busy() => "SERVER_BUSY",
+            Self::Peer(_) if self.is_busy() => ServerBusy::CODE,
             Self::Peer(_) => "PEER_ERROR",
             Self::BadPeer(_) => "BAD_PEER",
             Self::RoundsExceeded => "ROUNDS_EXCEEDED",
@@ -98,20 +98,12 @@ impl CallError {
         self.busy()?.retry_after_ms
     }
 
-    fn busy(&self) -> Option<Busy> {
+    fn busy(&self) -> Option<ServerBusy> {
         let Self::Peer(PeerError { code: wire::BUSY, data: Some(data), .. }) = self else {
             return None;
         };
-        serde_json::from_str::<Busy>(data).ok().filter(|busy| busy.code == "SERVER_BUSY")
+        serde_json::from_str::<ServerBusy>(data).ok().filter(|busy| busy.code == ServerBusy::CODE)
     }
-}
-
-/// `data` of an error that refuses as busy.
-#[derive(Deserialize)]
-struct Busy {
-    code: String,
-    #[serde(rename = "retryAfterMs")]
-    retry_after_ms: Option<u64>,
 }
 
 fn timeout(which: Timeout) -> &'static str {

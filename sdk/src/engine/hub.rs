@@ -13,6 +13,7 @@ use sansio_mcp::server::continuation::Continuation;
 use sansio_mcp::server::{Exchange, Request, Server, ServerConfig};
 use sansio_mcp::time::{Mono, Now};
 
+use super::Bounds;
 use super::channel::{Channel, ChannelId, Port};
 use super::sealing::Sealing;
 use super::signal::{Signal, keep};
@@ -60,9 +61,6 @@ pub(crate) struct HubState {
     /// Signals that nobody holds any more, for reuse.
     pub(super) spare_signals: Vec<Arc<Signal>>,
 }
-
-/// Subscriptions on all channels together, unless told otherwise. One with a short filter costs some 600 bytes.
-pub(crate) const DEFAULT_SUBSCRIPTIONS: usize = 16_384;
 
 /// Signals kept for reuse.
 pub(super) const SPARE_SIGNALS: usize = 256;
@@ -119,10 +117,10 @@ impl Hub {
         admission: Admission,
         config: Arc<ServerConfig>,
         sealing: Sealing,
+        bounds: Bounds,
         logs: bool,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let max_subscriptions = DEFAULT_SUBSCRIPTIONS;
         let state = HubState {
             admission,
             channels: Vec::new(),
@@ -136,7 +134,7 @@ impl Hub {
             closing: false,
             ending: Arc::default(),
             subscriptions: 0,
-            max_subscriptions,
+            max_subscriptions: bounds.subscriptions,
             works: 0,
             wakes: Vec::new(),
             stale: Vec::new(),

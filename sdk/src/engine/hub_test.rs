@@ -30,7 +30,14 @@ fn hub(limits: AdmissionLimits) -> Hub {
     let mut capabilities = ServerCapabilities::default();
     capabilities.tools = Some(ToolsCapability::default());
     let config = ServerConfig::builder(Implementation::new("t", "1"), capabilities).build().unwrap();
-    Hub::new(Admission::new(limits).unwrap(), Arc::new(config), Sealing::default(), false, Arc::new(Still))
+    Hub::new(
+        Admission::new(limits).unwrap(),
+        Arc::new(config),
+        Sealing::default(),
+        Bounds::default(),
+        false,
+        Arc::new(Still),
+    )
 }
 
 fn request(id: u32, rest: &str) -> Vec<u8> {

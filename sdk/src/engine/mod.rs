@@ -27,9 +27,7 @@ pub(crate) use sealing::Sealing;
 pub use signal::Cancelled;
 #[cfg(feature = "blocking")]
 pub(crate) use signal::Outstanding;
-pub(crate) use work::Work;
-#[cfg(feature = "blocking")]
-pub(crate) use work::contained;
+pub(crate) use work::{Work, contained};
 
 use sansio_mcp::misuse::Misuse;
 use sansio_mcp::subscription::Change;
@@ -38,7 +36,7 @@ use crate::clock::Clock;
 use crate::mode::Mode;
 use crate::server::{ConfigError, Server};
 
-/// How long what nobody waits for any more may take.
+/// How long what nobody waits for any more may take, and how much there may be of what takes no slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     /// One clean-up.
@@ -47,6 +45,8 @@ pub(crate) struct Bounds {
     pub(crate) closing: Duration,
     /// Everything, from the shutdown on.
     pub(crate) total: Duration,
+    /// Subscriptions on all channels.
+    pub(crate) subscriptions: usize,
 }
 
 impl Bounds {
@@ -72,6 +72,7 @@ impl Default for Bounds {
             cleanup: Duration::from_secs(5),
             closing: Duration::from_millis(1500),
             total: Duration::from_secs(3),
+            subscriptions: 16_384,
         }
     }
 }
@@ -84,10 +85,11 @@ pub struct Engine {
 impl Engine {
     /// An engine that serves `server`, and the driver in which its handlers run.
     pub fn new<M: Mode>(server: Server<M>, clock: Arc<dyn Clock>) -> (Self, Driver<M>) {
-        let Server { registry, config, admission, bounds, sealing, logs, spawn } = server;
-        let hub = Arc::new(Hub::new(admission, config, sealing, logs, clock));
+        let Server { live, config, admission, bounds, sealing, logs, spawn } = server;
+        let hub = Arc::new(Hub::new(admission, config, sealing, bounds, logs, clock));
         hub.lock().add_handle();
-        let driver = Driver::new(Arc::clone(&hub), registry, bounds, spawn);
+        live.tell(&hub);
+        let driver = Driver::new(Arc::clone(&hub), live, bounds, spawn);
         (Self { hub }, driver)
     }
 

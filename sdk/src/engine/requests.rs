@@ -233,6 +233,15 @@ impl HubState {
             return self.busy(id, serving);
         }
         if request.request_state().is_some() && request.method().takes_input() == Some(true) {
+            // So that it is known if it is stopped meanwhile.
+            let entry = Entry {
+                serving,
+                ticket: None,
+                request: Arc::clone(&request),
+                continuation: None,
+                signal: None,
+            };
+            self.know(id, entry);
             let caller = self.caller(id);
             self.opening.push(Opening { channel: id, serving, request, caller });
             return;
@@ -279,11 +288,15 @@ impl HubState {
         if !open && Note::queued_may_be_wanted() {
             self.notes.push(Note::Queued(Arc::clone(&request)));
         }
-        let Some(channel) = self.channel(id) else { return };
-        let entry = Entry { serving, ticket, request, continuation, signal: None };
-        place(&mut channel.requests, serving.index() as usize, entry);
+        self.know(id, Entry { serving, ticket, request, continuation, signal: None });
         if open {
             self.inbox.push_back(Dispatch { channel: id, serving });
+        }
+    }
+
+    fn know(&mut self, id: ChannelId, entry: Entry) {
+        if let Some(channel) = self.channel(id) {
+            place(&mut channel.requests, entry.serving.index() as usize, entry);
         }
     }
 

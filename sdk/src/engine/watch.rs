@@ -66,6 +66,9 @@ impl Note {
             Self::Violation(violation @ PeerViolation::TooManyRequests) => {
                 tracing::info!(code = "SERVER_BUSY", %violation, "a request was refused");
             }
+            Self::Violation(violation @ PeerViolation::StateNotAllowed) => {
+                tracing::info!(code = "STATE_NOT_ALLOWED", %violation, "a request was refused");
+            }
             Self::Violation(violation) => tracing::info!(%violation, "the peer broke a rule"),
         }
     }

@@ -72,8 +72,6 @@
 //! how keys are changed while states are out. A key made at start ([`SealKey::random`]) serves one process: its states
 //! do not survive a restart.
 
-#[cfg(feature = "seal")]
-mod base64url;
 mod bound;
 mod canonical;
 mod digest;

@@ -14,8 +14,8 @@ use chacha20poly1305::{AeadInOut, KeyInit, Tag, XChaCha20Poly1305, XNonce};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroize;
 
-use super::base64url;
 use super::sealer::{Entropy, NoEntropy, OpenError, SealError, Sealer};
+use crate::base64::URL;
 
 const VERSION: u8 = 1;
 const KEY: usize = 32;
@@ -154,13 +154,13 @@ impl<E: Entropy> Sealer for KeyRing<E> {
             .encrypt_inout_detached(&XNonce::from(nonce), &known, body.into())
             .map_err(|_| SealError::TooLong)?;
         sealed.extend_from_slice(&tag);
-        Ok(base64url::encode(&sealed))
+        Ok(URL.encode(&sealed))
     }
 
     fn open(&self, sealed: &str) -> Result<Vec<u8>, OpenError> {
         // What cannot be opened is worked on like what can: zeros in place of what is not base64, the sealing key in
         // place of one that is not here, and what follows a right tag also after a wrong one.
-        let decoded = base64url::decode(sealed).filter(|bytes| bytes.len() >= LEAST);
+        let decoded = URL.decode(sealed).filter(|bytes| bytes.len() >= LEAST);
         let mut wrong = decoded.is_none().then_some(OpenError::Tampered);
         let mut bytes = decoded.unwrap_or_else(|| vec![0; LEAST + sealed.len() / 4 * 3]);
         let Parts { head, nonce, body, tag } = Parts::split(&mut bytes).ok_or(OpenError::Tampered)?;
