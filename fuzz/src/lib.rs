@@ -26,6 +26,9 @@ mod admission_system;
 #[path = "../../core/tests/support/bytes.rs"]
 #[allow(dead_code, reason = "the model tests use all of it")]
 mod bytes;
+#[path = "../../core/tests/support/client_listens.rs"]
+#[allow(dead_code, reason = "the model tests use all of it")]
+mod client_listens;
 #[path = "../../core/tests/support/client_model.rs"]
 #[allow(dead_code, reason = "the model tests use all of it")]
 mod client_model;

@@ -9,6 +9,7 @@ use sansio_mcp::misuse::Misuse;
 use sansio_mcp::violation::PeerViolation;
 use serde_json::{Value, json};
 
+use crate::client_listens::{Filter, Told, Topic};
 use crate::client_ops::{IGNORED, JUNK, Message, Op, Reply, WireId};
 use crate::frame::Reference;
 
@@ -45,6 +46,7 @@ pub(crate) struct Spec {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Command {
     Call(Spec),
+    Listen(Filter, Option<u64>),
     Ready,
     Transmit(usize),
     Message { stream: usize, message: Message },
@@ -65,6 +67,9 @@ pub(crate) enum Event {
         round: u8,
         keys: Vec<String>,
     },
+    /// With what the server said that it will tell of.
+    Listening(usize, Value),
+    Changed(usize, Topic),
     Finished(usize, &'static str),
     /// With the rule that the response broke.
     BadPeer(usize, PeerViolation),
@@ -111,6 +116,8 @@ pub(crate) struct Call {
     pub(crate) total: Option<u64>,
     pub(crate) total_left: Option<u64>,
     pub(crate) retry: Option<u64>,
+    /// What it listens to, if it is a subscription, and whether that was acknowledged.
+    pub(crate) listens: Option<(Filter, bool)>,
 }
 
 #[derive(Clone, Debug)]
@@ -193,6 +200,23 @@ impl Reference for Model {
                 idle: (flags & 0x60 == 0x60).then(|| 70 * MS + u64::from(flags)),
                 total: (flags >= 0xc0).then(|| 150 * MS + u64::from(flags)),
             }),
+            Op::Listen { filter, within } => {
+                let within = (within >= 0xc0).then(|| 150 * MS + u64::from(within));
+                Command::Listen(Filter::of(filter), within)
+            }
+            Op::Told { pick, what, aside } => {
+                let listens = |nth: &usize| self.calls[*nth].listens.is_some();
+                let open: Vec<usize> = self.open().into_iter().filter(listens).collect();
+                let nth = open.get(usize::from(pick) % open.len().max(1)).copied();
+                // Now and then a call that is none, or that is over.
+                let nth = if pick >= 250 { self.calls.len().checked_sub(1) } else { nth };
+                nth.map_or(Command::Nothing, |nth| {
+                    let call = &self.calls[nth];
+                    let acknowledged = call.listens.as_ref().is_some_and(|(_, active)| *active);
+                    let what = Told::of(what, acknowledged);
+                    self.message(call.id, aside, Message::Told { subscription: WireId::Int(call.id), what })
+                })
+            }
             Op::Ready => Command::Ready,
             Op::Transmit { pick } if self.shared() && pick < 250 => Command::Transmit(0),
             Op::Transmit { pick } => {
@@ -207,6 +231,10 @@ impl Reference for Model {
                 stream.map_or(Command::Ready, Command::Transmit)
             }
             Op::Respond { pick, reply, aside } => in_flight(pick).map_or(Command::Nothing, |call| {
+                // Subscriptions last.
+                if call.listens.is_some() && pick % 2 > 0 {
+                    return Command::Nothing;
+                }
                 // The call at the first place is mostly asked for more, or no call would see eight rounds.
                 let asks = call.place == 0 && reply >= 6;
                 let message = Message::Response {
@@ -254,7 +282,7 @@ impl Reference for Model {
             }),
             Op::Cancel { pick, reason } => calls(&|at| at != At::Over, pick)
                 .map_or(Command::Nothing, |call| Command::Cancel { call, reason }),
-            Op::StreamEnd { pick } if self.shared() && pick < 244 => Command::Nothing,
+            Op::StreamEnd { pick } if self.shared() && pick < 230 => Command::Nothing,
             Op::StreamEnd { pick } => match usize::from(pick) % self.streams.len() {
                 0 if !self.shared() && pick < 250 => Command::Nothing,
                 stream => Command::StreamEnd(stream),
