@@ -63,7 +63,7 @@ fn with_a_member(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
 
 fn handed_in(bytes: &[u8]) {
     let now = Now::default();
-    let mut server = sansio_mcp::server::Server::new(server_system::config(1));
+    let mut server = sansio_mcp::server::Server::new(server_system::config(1, 1));
     server.handle_message(now, bytes);
     assert!(server.in_flight() <= 1);
     while server.poll_event().is_some() {}

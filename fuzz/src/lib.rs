@@ -52,6 +52,9 @@ mod pair_system;
 mod sealed_system;
 #[path = "../../core/tests/support/sealing.rs"]
 mod sealing;
+#[path = "../../core/tests/support/server_listens.rs"]
+#[allow(dead_code, reason = "the model tests use all of it")]
+mod server_listens;
 #[path = "../../core/tests/support/server_model.rs"]
 #[allow(dead_code, reason = "the model tests use all of it")]
 mod server_model;
