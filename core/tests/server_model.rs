@@ -50,7 +50,6 @@ fn soak(single: bool, seed: u64, seen: &mut BTreeSet<String>) -> Vec<String> {
             Seen::Answered { encoded } => format!("encoded {encoded}"),
             Seen::Misuse(why) => format!("{why:?}"),
             Seen::Notified(queued) => format!("notified {queued}"),
-            Seen::Ok => return true,
             Seen::Sent { json, .. } => {
                 let error = json.pointer("/error/code").map(ToString::to_string);
                 let kind =
@@ -59,7 +58,7 @@ fn soak(single: bool, seed: u64, seen: &mut BTreeSet<String>) -> Vec<String> {
                 let what = if subscription.is_some() { Some("end") } else { kind };
                 format!("sent {}", error.as_deref().or(what).unwrap())
             }
-            Seen::Nothing => return true,
+            Seen::Nothing | Seen::Ok => return true,
         };
         seen.insert(format!("{}{what}", if single { "single: " } else { "" }));
         seen.extend(model.met.iter().filter(|_| !single).map(ToString::to_string));

@@ -5,7 +5,8 @@ use sansio_mcp::subscription::Changed;
 use sansio_mcp::violation::PeerViolation;
 use serde_json::{Value, json};
 
-use crate::client_model::{At, Event, Model};
+use crate::client_model::{At, Command, Event, Model};
+use crate::client_ops::{Message, WireId};
 
 /// What a subscription asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -164,6 +165,20 @@ impl Told {
 }
 
 impl Model {
+    /// A notification that names a subscription; now and then a call that is none, or that is over.
+    pub(crate) fn tells(&self, pick: u8, what: u8, aside: bool) -> Command {
+        let listens = |nth: &usize| self.calls[*nth].listens.is_some();
+        let open: Vec<usize> = self.open().into_iter().filter(listens).collect();
+        let nth = open.get(usize::from(pick) % open.len().max(1)).copied();
+        let nth = if pick >= 250 { self.calls.len().checked_sub(1) } else { nth };
+        nth.map_or(Command::Nothing, |nth| {
+            let call = &self.calls[nth];
+            let acknowledged = call.listens.as_ref().is_some_and(|(_, active)| *active);
+            let what = Told::of(what, acknowledged);
+            self.message(call.id, aside, Message::Told { subscription: WireId::Int(call.id), what })
+        })
+    }
+
     /// A notification names this call, which is in flight.
     pub(crate) fn told(&mut self, nth: usize, what: Told) {
         let call = &mut self.calls[nth];

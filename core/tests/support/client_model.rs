@@ -9,7 +9,7 @@ use sansio_mcp::misuse::Misuse;
 use sansio_mcp::violation::PeerViolation;
 use serde_json::{Value, json};
 
-use crate::client_listens::{Filter, Told, Topic};
+use crate::client_listens::{Filter, Topic};
 use crate::client_ops::{IGNORED, JUNK, Message, Op, Reply, WireId};
 use crate::frame::Reference;
 
@@ -40,6 +40,17 @@ pub(crate) struct Spec {
     pub(crate) progress: bool,
     pub(crate) idle: Option<u64>,
     pub(crate) total: Option<u64>,
+}
+
+impl Spec {
+    fn of(flags: u8) -> Self {
+        Self {
+            tool: !flags.is_multiple_of(8),
+            progress: flags & 0x10 > 0,
+            idle: (flags & 0x60 == 0x60).then(|| 70 * MS + u64::from(flags)),
+            total: (flags >= 0xc0).then(|| 150 * MS + u64::from(flags)),
+        }
+    }
 }
 
 /// An operation whose call, attempt or stream is resolved. Streams are numbered as they are first named; 0 is shared.
@@ -194,29 +205,11 @@ impl Reference for Model {
         };
         let in_flight = |pick: u8| calls(&|at| at == At::InFlight, pick).map(|call| &self.calls[call]);
         match op {
-            Op::Call { flags } => Command::Call(Spec {
-                tool: flags % 8 > 0,
-                progress: flags & 0x10 > 0,
-                idle: (flags & 0x60 == 0x60).then(|| 70 * MS + u64::from(flags)),
-                total: (flags >= 0xc0).then(|| 150 * MS + u64::from(flags)),
-            }),
+            Op::Call { flags } => Command::Call(Spec::of(flags)),
             Op::Listen { filter, within } => {
-                let within = (within >= 0xc0).then(|| 150 * MS + u64::from(within));
-                Command::Listen(Filter::of(filter), within)
+                Command::Listen(Filter::of(filter), (within >= 0xc0).then(|| 150 * MS + u64::from(within)))
             }
-            Op::Told { pick, what, aside } => {
-                let listens = |nth: &usize| self.calls[*nth].listens.is_some();
-                let open: Vec<usize> = self.open().into_iter().filter(listens).collect();
-                let nth = open.get(usize::from(pick) % open.len().max(1)).copied();
-                // Now and then a call that is none, or that is over.
-                let nth = if pick >= 250 { self.calls.len().checked_sub(1) } else { nth };
-                nth.map_or(Command::Nothing, |nth| {
-                    let call = &self.calls[nth];
-                    let acknowledged = call.listens.as_ref().is_some_and(|(_, active)| *active);
-                    let what = Told::of(what, acknowledged);
-                    self.message(call.id, aside, Message::Told { subscription: WireId::Int(call.id), what })
-                })
-            }
+            Op::Told { pick, what, aside } => self.tells(pick, what, aside),
             Op::Ready => Command::Ready,
             Op::Transmit { pick } if self.shared() && pick < 250 => Command::Transmit(0),
             Op::Transmit { pick } => {
@@ -331,7 +324,7 @@ impl Model {
     }
 
     /// On the stream of its attempt, or on another.
-    fn message(&self, id: i64, aside: bool, message: Message) -> Command {
+    pub(crate) fn message(&self, id: i64, aside: bool, message: Message) -> Command {
         let own = usize::try_from(id.saturating_sub(1)).ok().and_then(|at| self.attempts.get(at)?.stream);
         let stream = match (self.shared(), aside) {
             (true, _) => 0,

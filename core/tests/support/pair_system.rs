@@ -164,7 +164,7 @@ impl Pair {
                     self.told.insert(call, 0);
                 }
                 ClientEvent::Changed { call, change: Changed::Tools } => {
-                    *self.told.get_mut(&call).expect("told of what was acknowledged") += 1;
+                    *self.told.get_mut(&call).unwrap() += 1;
                 }
                 // Only bytes that no server wrote break a rule, and answers to bytes that no client wrote.
                 ClientEvent::Violation(PeerViolation::NotAMessage | PeerViolation::UnknownResponse) => {}
@@ -280,7 +280,7 @@ impl Pair {
 /// A round: questions, a state, or both.
 fn asks(pick: u8) -> InputRequiredResult {
     let mut asks = InputRequiredResult::default();
-    if pick % 4 > 0 {
+    if !pick.is_multiple_of(4) {
         let questions = r#"{"k\u00e4":{"method":"roots/list"},"2":{"method":"elicitation/create","params":{"message":"\u2028"}}}"#;
         let questions: InputRequests = serde_json::from_str(questions).unwrap();
         asks = asks.with_input_requests(questions);
