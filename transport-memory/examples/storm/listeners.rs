@@ -175,7 +175,10 @@ impl Listener {
                     RelistenEvent::Opened(_) => seen.borrow_mut().all(&asked, &versions),
                     RelistenEvent::Changed(change) => seen.borrow_mut().one(&change, &versions),
                     RelistenEvent::Interrupted(_) => *seen.borrow_mut() = Knows::default(),
-                    RelistenEvent::Ended(end) => seen.borrow_mut().over(&end),
+                    RelistenEvent::Ended(end) => {
+                        assert_eq!(end.code(), "CANCELLED", "only who closes its client gives up");
+                        seen.borrow_mut().over(&end);
+                    }
                     other => panic!("{other:?}"),
                 }
             }
