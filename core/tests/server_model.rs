@@ -43,7 +43,7 @@ fn soak(single: bool, seed: u64, seen: &mut BTreeSet<String>) -> Vec<String> {
     let setup = Setup { single, in_flight, subscriptions: in_flight.div_ceil(2) };
     frame::soak::<System>(setup, seed, if single { 60 } else { 2000 }, |model, _, what| {
         let what = match what {
-            Seen::Event(Event::Request(_, ask)) => format!("request {ask:?}"),
+            Seen::Event(Event::Request(_, ask, _)) => format!("request {ask:?}"),
             Seen::Event(Event::Stopped(_, why)) => (*why).to_string(),
             Seen::Event(Event::Violation(rule)) => format!("{rule:?}"),
             Seen::Reported(what) => format!("{what:?}"),

@@ -30,6 +30,7 @@ pub(crate) enum Command {
         id: Value,
         token: Option<Value>,
         ask: Ask,
+        client: u8,
     },
     Cancel {
         id: Value,
@@ -105,8 +106,8 @@ pub(crate) enum Asks {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Event {
-    /// What reached the application was this.
-    Request(usize, Ask),
+    /// What reached the application was this, of this client.
+    Request(usize, Ask, u8),
     Stopped(usize, &'static str),
     Violation(PeerViolation),
 }
@@ -245,6 +246,8 @@ impl Reference for Model {
                 id: wire_id(id),
                 token: (how >= 64).then(|| wire_id(how / 3)),
                 ask: Ask::of(how),
+                // Mostly the first.
+                client: (id / 12).saturating_sub(16),
             },
             Op::Cancel { pick: p, how } => {
                 let ids = self.ids_in_use();

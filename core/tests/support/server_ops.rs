@@ -123,7 +123,8 @@ impl Ask {
         matches!(self, Self::Call | Self::Again | Self::List | Self::Listen(_))
     }
 
-    pub(crate) fn request(self, id: &Value, token: Option<&Value>) -> Value {
+    /// `client` is whose it is: what a client says of itself stands in each of its requests.
+    pub(crate) fn request(self, id: &Value, token: Option<&Value>, client: u8) -> Value {
         let method = match self {
             Self::List | Self::NoMeta | Self::StrayState => "tools/list",
             Self::Discover => "server/discover",
@@ -133,8 +134,8 @@ impl Ask {
         };
         let mut params = json!({"_meta": {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": "c", "version": client.to_string()},
+            "io.modelcontextprotocol/clientCapabilities": if client == 3 { json!({"roots": {}}) } else { json!({}) },
         }});
         if let Some(token) = token {
             params["_meta"]["progressToken"] = token.clone();

@@ -83,7 +83,7 @@ impl Model {
     /// A message on a channel.
     fn read(&mut self, command: &Command) {
         match command {
-            Command::Request { id, token, ask } => {
+            Command::Request { id, token, ask, client } => {
                 if self.ids_in_use().contains(id) {
                     if self.own.iter().any(|own| own.id == *id) {
                         self.met.insert("duplicate of an own answer");
@@ -92,7 +92,7 @@ impl Model {
                 } else if !ask.is_served() {
                     self.answer(id, ask.answer(id));
                 } else if self.has_room() && !self.listens_enough(*ask) {
-                    self.accept(id, token.as_ref(), *ask);
+                    self.accept(id, token.as_ref(), *ask, *client);
                 } else {
                     let data = json!({"code": "SERVER_BUSY", "retryAfterMs": 100 + self.in_flight()});
                     let busy = error(Some(id), 1001, Some(data));
@@ -137,7 +137,9 @@ impl Model {
             return note(self, rule);
         }
         match command {
-            Command::Request { id, token, ask } if ask.is_served() => self.accept(id, token.as_ref(), *ask),
+            Command::Request { id, token, ask, client } if ask.is_served() => {
+                self.accept(id, token.as_ref(), *ask, *client)
+            }
             Command::Odd(which) if matches!(ODD[*which].1, Odd::Noted(_)) => {
                 self.not_a_message(-32600);
                 note(self, PeerViolation::ResponseToServer);
@@ -171,7 +173,7 @@ impl Model {
         }
     }
 
-    fn accept(&mut self, id: &Value, token: Option<&Value>, ask: Ask) {
+    fn accept(&mut self, id: &Value, token: Option<&Value>, ask: Ask, client: u8) {
         self.requests.push(Request {
             place: self.places.pop().unwrap(),
             at: At::Running,
@@ -183,7 +185,7 @@ impl Model {
             last: None,
             queue: VecDeque::new(),
         });
-        self.events.push_back(Event::Request(self.requests.len() - 1, ask));
+        self.events.push_back(Event::Request(self.requests.len() - 1, ask, client));
     }
 
     fn not_a_message(&mut self, code: i64) {

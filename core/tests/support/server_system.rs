@@ -86,8 +86,8 @@ impl Engine for System {
     fn run(&mut self, told: u64, command: &Command) -> Seen {
         let now = Now::at(Mono::from_nanos(told));
         match command {
-            Command::Request { id, token, ask } => {
-                self.message(now, ask.request(id, token.as_ref()).to_string().as_bytes());
+            Command::Request { id, token, ask, client } => {
+                self.message(now, ask.request(id, token.as_ref(), *client).to_string().as_bytes());
             }
             Command::Cancel { id, reason } => {
                 let mut cancel = serde_json::json!({
@@ -216,6 +216,14 @@ impl Engine for System {
     }
 }
 
+/// Whose a request is, read off the request.
+fn client_of(request: &Request) -> u8 {
+    let info: Value = serde_json::from_str(request.client_info().unwrap()).unwrap();
+    let client = info["version"].as_str().unwrap().parse().unwrap();
+    assert_eq!(request.client_capabilities(), if client == 3 { r#"{"roots":{}}"# } else { "{}" });
+    client
+}
+
 /// What a request asked, read off the request.
 fn asked(request: &Request) -> Ask {
     let carried = (request.input_responses(), request.request_state());
@@ -270,7 +278,7 @@ impl System {
                 assert_eq!(request.protocol_version(), "2026-07-28");
                 self.ids.push(serving);
                 self.filters.push(request.subscription_filter());
-                Event::Request(self.ids.len() - 1, asked(&request))
+                Event::Request(self.ids.len() - 1, asked(&request), client_of(&request))
             }
             ServerEvent::Stopped { serving, why } => Event::Stopped(nth(&self.ids, serving), why.code()),
             ServerEvent::Violation(rule) => Event::Violation(rule),
