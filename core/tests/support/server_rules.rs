@@ -138,7 +138,7 @@ impl Model {
         }
         match command {
             Command::Request { id, token, ask, client } if ask.is_served() => {
-                self.accept(id, token.as_ref(), *ask, *client)
+                self.accept(id, token.as_ref(), *ask, *client);
             }
             Command::Odd(which) if matches!(ODD[*which].1, Odd::Noted(_)) => {
                 self.not_a_message(-32600);
