@@ -104,16 +104,20 @@ fn memory(plan: Plan) -> Result<(), Wrong> {
 }
 
 fn rounds(plan: Plan) -> Result<(), Wrong> {
-    let mut sides: Vec<Box<dyn Side>> = vec![Box::new(OursMemory::start()?), Box::new(OursMemory::asked()?)];
-    for in_flight in [1, 64] {
-        let title = format!("A question in the middle, in memory, 100 B, {in_flight} in flight");
-        let load = Load {
-            calls: 0,
-            in_flight,
-            progress: 0,
-            text: Text::Short,
-        };
-        show(&title, load, plan, &mut sides)?;
+    let pair = |plain, asked| -> [Box<dyn Side>; 2] { [Box::new(plain), Box::new(asked)] };
+    let mut memory = pair(OursMemory::start()?, OursMemory::asked()?);
+    let mut child = pair(OursMemory::launched(false)?, OursMemory::launched(true)?);
+    for (sides, between) in [(&mut memory, "in memory"), (&mut child, "standard streams")] {
+        for in_flight in [1, 64] {
+            let title = format!("A question in the middle, {between}, 100 B, {in_flight} in flight");
+            let load = Load {
+                calls: 0,
+                in_flight,
+                progress: 0,
+                text: Text::Short,
+            };
+            show(&title, load, plan, sides)?;
+        }
     }
     Ok(())
 }

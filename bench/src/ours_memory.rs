@@ -1,12 +1,14 @@
-//! This library's client and server over its own in-memory pipes, on smol's `LocalExecutor`.
+//! This library's client and server over its own in-memory pipes, on smol's `LocalExecutor`; and the same client with the
+//! server in a child process.
 //!
 //! Time is the real one, as an application's would be.
 
+use std::process::Command;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sansio_mcp_sdk::client::{CallEvent, Client, Question};
+use sansio_mcp_sdk::client::{CallEvent, Client, ClientSetup, Question};
 use sansio_mcp_sdk::lines::pump;
 use sansio_mcp_sdk::model::{CallToolResult, ElicitFormParams, Implementation};
 use sansio_mcp_sdk::{Engine, clock::Clock};
@@ -17,14 +19,16 @@ use crate::harness::{Load, Side, Wrong};
 use crate::load::Text;
 use crate::memory_sides::ProgressCheck;
 use crate::ours_server::{EchoOf, server};
+use crate::stdio_load::beside_this_one;
 
 /// The answer to a form without fields.
 #[derive(serde::Serialize)]
 struct Nothing {}
 
-/// A connected pair and the executor both live on.
+/// A client, the executor that it lives on, and its server: there too, or in a child process.
 pub struct OursMemory {
     asked: bool,
+    child: bool,
     executor: LocalExecutor<'static>,
     client: Client,
     texts: Option<(Text, Rc<[String]>)>,
@@ -42,6 +46,22 @@ impl OursMemory {
         Self::of(true)
     }
 
+    /// Launches the server as a child; whether calls ask a question each.
+    pub fn launched(asked: bool) -> Result<Self, Wrong> {
+        let executor = LocalExecutor::new();
+        let server = Command::new(beside_this_one("stdio_ours")?);
+        let launched = sansio_mcp_stdio::launch(server, setup(asked)?);
+        let (client, server) = launched.map_err(Wrong::when("launching the server"))?;
+        executor.spawn(server).detach();
+        Ok(Self {
+            asked,
+            child: true,
+            executor,
+            client,
+            texts: None,
+        })
+    }
+
     fn of(asked: bool) -> Result<Self, Wrong> {
         let executor = LocalExecutor::new();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
@@ -53,19 +73,14 @@ impl OursMemory {
         executor.spawn(driver).detach();
         executor.spawn(served).detach();
 
-        let info = Implementation::new("bench", "1.0.0");
-        let mut setup = Client::builder(info);
-        if asked {
-            setup = setup.on_form(async |form: Question<ElicitFormParams>| form.accept(&Nothing {}));
-        }
-        let setup = setup.build().map_err(Wrong::when("building the client"))?;
-        let (client, connection) = Client::connect(setup, Arc::clone(&clock));
+        let (client, connection) = Client::connect(setup(asked)?, Arc::clone(&clock));
         let (reader, writer) = near.split();
         executor
             .spawn(pump(connection, reader, writer, clock, LINE_LIMIT))
             .detach();
         Ok(Self {
             asked,
+            child: false,
             executor,
             client,
             texts: None,
@@ -73,7 +88,19 @@ impl OursMemory {
     }
 }
 
+fn setup(asked: bool) -> Result<ClientSetup, Wrong> {
+    let mut setup = Client::builder(Implementation::new("bench", "1.0.0"));
+    if asked {
+        setup = setup.on_form(async |form: Question<ElicitFormParams>| form.accept(&Nothing {}));
+    }
+    setup.build().map_err(Wrong::when("building the client"))
+}
+
 impl Side for OursMemory {
+    fn in_process(&self) -> bool {
+        !self.child
+    }
+
     fn name(&self) -> String {
         let asked = if self.asked { ", one question a call" } else { "" };
         format!("sansio-mcp on smol's `LocalExecutor` (2026-07-28){asked}")
