@@ -4,7 +4,7 @@ use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::server::{ContextHook, Layer, RunTool};
+use crate::server::{ContextHook, Layer, Reply, RunTool, Watched};
 
 /// Handlers need not be `Send`: the engine's driver runs on one thread. For editors, game loops, browsers.
 #[derive(Debug)]
@@ -47,6 +47,8 @@ pub trait Mode: sealed::Sealed + Sized + 'static {
     fn from_shared<T: 'static>(future: <Shared as Mode>::Future<T>) -> Self::Future<T>;
     #[doc(hidden)]
     fn work(work: Work<Self>) -> Self::Future<()>;
+    #[doc(hidden)]
+    fn watched(run: Watched<Self>) -> Self::Future<Reply>;
 }
 
 /// Work for a spawn hook. Opaque.
@@ -76,6 +78,10 @@ impl Mode for Local {
     fn work(work: Work<Self>) -> Self::Future<()> {
         Box::pin(work.0)
     }
+
+    fn watched(run: Watched<Self>) -> Self::Future<Reply> {
+        Box::pin(run)
+    }
 }
 
 impl Mode for Shared {
@@ -100,5 +106,9 @@ impl Mode for Shared {
 
     fn work(work: Work<Self>) -> Self::Future<()> {
         Box::pin(work.0)
+    }
+
+    fn watched(run: Watched<Self>) -> Self::Future<Reply> {
+        Box::pin(run)
     }
 }

@@ -14,7 +14,7 @@ use super::work::{Work, contained};
 use super::{Bounds, Hub};
 use crate::clock::Alarm;
 use crate::mode::Mode;
-use crate::server::Registry;
+use crate::server::{Live, Registry};
 
 /// Works polled before the executor gets its turn again.
 const BUDGET: usize = 512;
@@ -27,7 +27,10 @@ const BUDGET: usize = 512;
 #[must_use = "handlers run only while the driver is polled"]
 pub struct Driver<M: Mode> {
     hub: Arc<Hub>,
+    live: Arc<Live<M>>,
+    /// What is offered, of this generation.
     registry: Arc<Registry<M>>,
+    generation: u64,
     bounds: Bounds,
     spawn: Option<Box<M::Spawn>>,
     places: Vec<Place<M>>,
@@ -90,13 +93,16 @@ impl Woken {
 impl<M: Mode> Driver<M> {
     pub(super) fn new(
         hub: Arc<Hub>,
-        registry: Arc<Registry<M>>,
+        live: Arc<Live<M>>,
         bounds: Bounds,
         spawn: Option<Box<M::Spawn>>,
     ) -> Self {
+        let (registry, generation) = live.current();
         Self {
             hub,
+            live,
             registry,
+            generation,
             bounds,
             spawn,
             places: Vec::new(),
@@ -122,6 +128,17 @@ impl<M: Mode> Driver<M> {
         self.give_back();
         self.places.clear();
         true
+    }
+
+    /// Looks whether there is something else on offer.
+    fn refresh(&mut self) {
+        if self.live.generation() != self.generation {
+            let (registry, generation) = self.live.current();
+            let old = std::mem::replace(&mut self.registry, registry);
+            self.generation = generation;
+            // With it goes the last hold of what was removed, unless that still runs.
+            contained(|| drop(old));
+        }
     }
 
     /// Starts a work: on the user's executor if there is a hook, else here, where it is polled at once.
@@ -201,6 +218,7 @@ impl<M: Mode> Future for Driver<M> {
                     }
                 };
                 idle = false;
+                this.refresh();
                 let call = Call::new(Arc::clone(&this.hub), assigned);
                 let work = Work::new(call, &this.registry, this.bounds);
                 this.start(work);
@@ -215,6 +233,7 @@ impl<M: Mode> Future for Driver<M> {
                 old[1] = keep(&mut list.1, cx.waker());
             }
             drop(old);
+            this.refresh();
             while let Some(index) = this.round.pop_front() {
                 idle = false;
                 this.poll_place(index);

@@ -27,9 +27,7 @@ pub(crate) use sealing::Sealing;
 pub use signal::Cancelled;
 #[cfg(feature = "blocking")]
 pub(crate) use signal::Outstanding;
-pub(crate) use work::Work;
-#[cfg(feature = "blocking")]
-pub(crate) use work::contained;
+pub(crate) use work::{Work, contained};
 
 use sansio_mcp::misuse::Misuse;
 use sansio_mcp::subscription::Change;
@@ -84,10 +82,11 @@ pub struct Engine {
 impl Engine {
     /// An engine that serves `server`, and the driver in which its handlers run.
     pub fn new<M: Mode>(server: Server<M>, clock: Arc<dyn Clock>) -> (Self, Driver<M>) {
-        let Server { registry, config, admission, bounds, sealing, logs, spawn } = server;
+        let Server { live, config, admission, bounds, sealing, logs, spawn } = server;
         let hub = Arc::new(Hub::new(admission, config, sealing, logs, clock));
         hub.lock().add_handle();
-        let driver = Driver::new(Arc::clone(&hub), registry, bounds, spawn);
+        live.tell(&hub);
+        let driver = Driver::new(Arc::clone(&hub), live, bounds, spawn);
         (Self { hub }, driver)
     }
 

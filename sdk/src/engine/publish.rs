@@ -24,15 +24,28 @@ impl Hub {
         Ok(())
     }
 
-    fn tell_all(&self, what: &Published<'_>) {
+    /// What is offered is something else: these lists have changed.
+    pub(crate) fn offers_changed(&self, changes: &[Change<'_>]) {
         let mut state = self.lock();
-        for index in 0..state.channels.len() {
-            state.tell(index, what);
+        for change in changes.iter().filter(|change| self.config.tells_of(**change)) {
+            state.tell_all(&Published::One(*change));
         }
+        // It holds what is no longer offered until it looks.
+        state.wake_driver();
+    }
+
+    fn tell_all(&self, what: &Published<'_>) {
+        self.lock().tell_all(what);
     }
 }
 
 impl HubState {
+    fn tell_all(&mut self, what: &Published<'_>) {
+        for index in 0..self.channels.len() {
+            self.tell(index, what);
+        }
+    }
+
     fn tell(&mut self, index: usize, what: &Published<'_>) {
         let Some(Some(channel)) = self.channels.get_mut(index) else { return };
         if channel.subscriptions == 0 {

@@ -1,31 +1,23 @@
 //! Putting a server together.
 
-use std::collections::BTreeMap;
 use std::future::Future;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_core::Stream;
 use sansio_mcp::admission::{Admission, AdmissionLimits};
 use sansio_mcp::limits::ServerLimits;
-use sansio_mcp::model::{CacheScope, Implementation, RawJson, ServerCapabilities, Tool, ToolsCapability};
+use sansio_mcp::model::{CacheScope, Implementation, RawJson, ServerCapabilities};
 use sansio_mcp::server::ServerConfig;
 use sansio_mcp::server::continuation::Sealer;
 
-use super::check::Checks;
+use super::catalog::{Attachment, Catalog};
 use super::context::Context;
 use super::exit::Exit;
-#[cfg(feature = "blocking")]
-use super::handler::Blocking;
-use super::handler::{Asynchronous, Coded, Common, Rules, Streaming};
 use super::layer::{Function, Next};
-use super::output::{ToolInput, ToolOutput};
+use super::live::Live;
+use super::offers::Offers;
 use super::registry::Registry;
 use super::reply::Reply;
-use super::shelf::Offers;
-use super::spec::ToolSpec;
-use super::step::Step;
 use super::{ConfigError, Server};
 use crate::engine::{Bounds, Sealing};
 use crate::mode::{Local, Mode, Shared};
@@ -36,8 +28,6 @@ pub struct Builder<M: Mode, S = ()> {
     info: Implementation,
     instructions: Option<String>,
     pub(super) state: Arc<S>,
-    listed: Vec<Tool>,
-    handlers: Vec<Box<M::Tool>>,
     layers: Vec<Box<M::Layer>>,
     hook: Option<Arc<M::Hook>>,
     spawn: Option<Box<M::Spawn>>,
@@ -46,6 +36,7 @@ pub struct Builder<M: Mode, S = ()> {
     bounds: Bounds,
     sealing: Sealing,
     pub(super) offers: Offers<M>,
+    catalog: Option<Attachment<M>>,
     logs: bool,
     changes: Changes,
     page: usize,
@@ -97,8 +88,6 @@ impl<M: Mode> Builder<M> {
             info,
             instructions: None,
             state: Arc::new(()),
-            listed: Vec::new(),
-            handlers: Vec::new(),
             layers: Vec::new(),
             hook: None,
             spawn: None,
@@ -107,6 +96,7 @@ impl<M: Mode> Builder<M> {
             bounds: Bounds::default(),
             sealing: Sealing::default(),
             offers: Offers::default(),
+            catalog: None,
             logs: false,
             changes: Changes::default(),
             page: 1000,
@@ -125,8 +115,6 @@ impl<M: Mode> Builder<M> {
             info: self.info,
             instructions: self.instructions,
             state,
-            listed: self.listed,
-            handlers: self.handlers,
             layers: self.layers,
             hook: self.hook,
             spawn: self.spawn,
@@ -135,6 +123,7 @@ impl<M: Mode> Builder<M> {
             bounds: self.bounds,
             sealing: self.sealing,
             offers: self.offers,
+            catalog: self.catalog,
             logs: self.logs,
             changes: self.changes,
             page: self.page,
@@ -237,7 +226,7 @@ impl<M: Mode, S> Builder<M, S> {
     ///
     /// # Errors
     /// Names the field that is empty, zero, there twice, or not what it must be.
-    pub fn build(self) -> Result<Server<M>, ConfigError> {
+    pub fn build(mut self) -> Result<Server<M>, ConfigError> {
         if let Some(fault) = self.fault {
             return Err(fault);
         }
@@ -249,43 +238,37 @@ impl<M: Mode, S> Builder<M, S> {
         if self.page == 0 {
             return Err(ConfigError::new("page_size", "is zero: the list would never end"));
         }
-        let mut by_name = BTreeMap::new();
-        for (place, tool) in self.listed.iter().enumerate() {
-            if by_name.insert(tool.name.clone(), place).is_some() {
-                let why = format!("{:?} is there twice: names tell tools apart", tool.name);
-                return Err(ConfigError::new("tool.name", why));
-            }
-        }
         let mut capabilities = ServerCapabilities::default();
-        if !self.listed.is_empty() {
-            capabilities.tools = Some(ToolsCapability::default());
-        }
-        self.offers.check()?;
-        self.offers.declare(&mut capabilities);
+        let told = self.changes.resources;
+        self.offers.check(told)?;
+        self.offers.declare(self.catalog.is_some(), &mut capabilities);
         if self.logs {
             capabilities.logging = RawJson::from_text("{}").ok();
         }
+        self.changes.lists |= self.catalog.is_some();
         self.changes.declare(&mut capabilities)?;
         let mut config = ServerConfig::builder(self.info, capabilities).limits(self.limits);
         if let Some(text) = self.instructions {
             config = config.instructions(text);
         }
         let registry = Registry {
-            listed: self.listed,
-            handlers: self.handlers,
-            by_name,
-            layers: self.layers,
+            layers: self.layers.into(),
             hook: self.hook,
             offers: self.offers,
             page: self.page,
             ttl_ms: self.ttl_ms,
             scope: self.scope,
         };
+        let config = Arc::new(config.build()?);
+        let (slot, state) = self.catalog.map(|Attachment { slot, state }| (slot, state)).unzip();
         #[allow(clippy::arc_with_non_send_sync)] // Send in the mode that needs it
-        let registry = Arc::new(registry);
+        let live = Arc::new(Live::new(registry, told, state));
+        if let Some(slot) = slot {
+            slot.attach(&live)?;
+        }
         Ok(Server {
-            registry,
-            config: Arc::new(config.build()?),
+            live,
+            config,
             admission,
             bounds: self.bounds,
             sealing: self.sealing,
@@ -293,73 +276,17 @@ impl<M: Mode, S> Builder<M, S> {
             spawn: self.spawn,
         })
     }
-
-    fn add<A: ToolInput, T: ToolOutput>(
-        &mut self,
-        mut spec: ToolSpec,
-        handler: impl FnOnce(Common<S, Rules>) -> Box<M::Tool>,
-    ) {
-        self.add_as(&mut spec, A::schema(), T::schema(), handler);
-    }
-
-    fn add_as(
-        &mut self,
-        spec: &mut ToolSpec,
-        input: Option<RawJson>,
-        output: Option<RawJson>,
-        handler: impl FnOnce(Common<S, Rules>) -> Box<M::Tool>,
-    ) {
-        let checked = spec.tool(input, output).and_then(|tool| Ok((Checks::new(&tool)?, tool)));
-        match checked {
-            Ok((checks, tool)) => {
-                let (lane, requires) = (std::mem::take(&mut spec.lane), spec.requires.take());
-                self.listed.push(tool);
-                self.handlers.push(handler(Common {
-                    state: Arc::clone(&self.state),
-                    rules: Rules { lane, requires, checks },
-                }));
-            }
-            Err(fault) => {
-                self.fault.get_or_insert(fault);
-            }
-        }
-    }
 }
 
 macro_rules! in_mode {
     ($mode:ty, [$($send:tt)*], [$($sync:tt)*]) => {
         impl<S: 'static $($sync)*> Builder<$mode, S> {
-            /// Adds a tool whose handler is an `async` function. It stops at its current await when the request
-            /// is cancelled.
-            ///
-            /// A closure that captures is called again and again, so each call gets a clone:
-            /// `move |a: A, cx: Context<S, _>| { let x = x.clone(); async move { .. } }`; an `async move |..|` that
-            /// captures is refused by the compiler.
-            pub fn tool<A, T, F, Fut>(mut self, spec: impl Into<ToolSpec>, handler: F) -> Self
-            where
-                F: Fn(A, Context<S, $mode>) -> Fut $($sync)* + 'static,
-                Fut: Future<Output = Result<T, Exit>> $($send)* + 'static,
-                A: ToolInput $($send)* + 'static,
-                T: ToolOutput + 'static,
-            {
-                self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Asynchronous::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
-                });
-                self
-            }
-
-            /// Adds a tool whose handler gives a stream of [`Step`]s, such as
-            /// [`generator`](super::generator) makes: progress on the way, the response at its end.
-            pub fn stream_tool<A, T, F, Str>(mut self, spec: impl Into<ToolSpec>, handler: F) -> Self
-            where
-                F: Fn(A, Context<S, $mode>) -> Str $($sync)* + 'static,
-                Str: Stream<Item = Step<T>> $($send)* + 'static,
-                A: ToolInput $($send)* + 'static,
-                T: ToolOutput $($send)* + 'static,
-            {
-                self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Streaming::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
-                });
+            /// Lets what is offered come and go while the server serves, by the catalog's hand. Since anything may come, this
+            /// declares tools, prompts, resources and completions, there or not, and that clients are told when a list
+            /// changes, as [`list_changes`](Self::list_changes) does. What the catalog adds gets the state that the builder has here.
+            pub fn catalog(mut self, catalog: &Catalog<S, $mode>) -> Self {
+                let state: Arc<<$mode as Mode>::Value> = Arc::new(Arc::clone(&self.state));
+                self.catalog = Some(catalog.attachment(state));
                 self
             }
 
@@ -400,34 +327,3 @@ macro_rules! in_mode {
 
 in_mode!(Local, [], []);
 in_mode!(Shared, [+ Send], [+ Send + Sync]);
-
-#[cfg(feature = "blocking")]
-macro_rules! blocking_in_mode {
-    ($mode:ty) => {
-        impl<S: Send + Sync + 'static> Builder<$mode, S> {
-            /// Adds a tool whose handler is a plain function that blocks; it runs on a pool of threads. It hears
-            /// of its cancellation by [`check_cancelled`](Context::check_cancelled); one that never asks runs to
-            /// its end and its result is thrown away. It keeps slot and lane until it returns. Its context is of
-            /// the shared mode in either mode, since it leaves the thread.
-            pub fn blocking_tool<A, T, F>(mut self, spec: impl Into<ToolSpec>, handler: F) -> Self
-            where
-                F: Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static,
-                A: ToolInput + Send + 'static,
-                T: ToolOutput + 'static,
-            {
-                self.add::<A, T>(spec.into(), |common| {
-                    Box::new(Blocking::<_, A, _, _> {
-                        tool: Arc::new(Coded { code: handler, common }),
-                        input: PhantomData,
-                    })
-                });
-                self
-            }
-        }
-    };
-}
-
-#[cfg(feature = "blocking")]
-blocking_in_mode!(Local);
-#[cfg(feature = "blocking")]
-blocking_in_mode!(Shared);

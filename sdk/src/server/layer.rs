@@ -9,9 +9,10 @@ use sansio_mcp::server::Method;
 use super::context::Context;
 use super::exit::Exit;
 use super::handler::{RunTool, Running};
+use super::offers::Served;
 use super::registry::Registry;
 use super::reply::{Answer, Reply};
-use super::shelf::Served;
+use super::stale::Watched;
 use crate::engine::Call;
 use crate::mode::{Local, Mode, Shared};
 
@@ -59,15 +60,17 @@ pub(crate) fn run_request<M: Mode>(registry: &Arc<Registry<M>>, call: &Arc<Call<
 fn handle<M: Mode>(registry: &Registry<M>, call: Arc<Call<M>>) -> M::Future<Reply> {
     let request = &call.request;
     match request.method() {
-        Method::ToolsList => M::ready(registry.list(request.cursor())),
-        Method::ToolsCall => {
-            if let Some(tool) = registry.tool(request.name().unwrap_or_default()) {
-                tool.run(Running { hook: registry.hook.clone(), call })
-            } else {
-                let name: String = request.name().unwrap_or_default().chars().take(128).collect();
-                M::ready(Reply::error(wire::INVALID_PARAMS, format!("Unknown tool: {name}")))
+        Method::ToolsList => M::ready(registry.list_tools(request.cursor())),
+        Method::ToolsCall => match registry.offers.tool(request) {
+            Ok(tool) => {
+                let Some(stale) = &tool.thing.stale else {
+                    return tool.handler.run(Running { hook: registry.hook.clone(), call });
+                };
+                let run = tool.handler.run(Running { hook: registry.hook.clone(), call: Arc::clone(&call) });
+                M::watched(Watched { run, call, stale: Arc::clone(stale) })
             }
-        }
+            Err(refusal) => M::ready(refusal),
+        },
         Method::PromptsList => M::ready(registry.list_prompts(request.cursor())),
         Method::ResourcesList => M::ready(registry.list_resources(request.cursor())),
         Method::ResourceTemplatesList => M::ready(registry.list_templates(request.cursor())),

@@ -21,23 +21,27 @@
 //! | `cleanup` | trace | A clean-up begins. |
 //! | `over` | trace | Slot and lane are given back. Not told of one that was stopped or refused in the queue. |
 
+mod adding;
 pub mod ask;
 mod body;
 mod builder;
-mod builder_offers;
+mod catalog;
 mod check;
 mod context;
 mod exit;
 mod handler;
 mod kinds;
 mod layer;
+mod live;
 mod log;
 mod offer;
+mod offers;
 mod output;
 mod registry;
 mod reply;
 mod shelf;
 mod spec;
+mod stale;
 mod step;
 mod yielding;
 
@@ -50,6 +54,7 @@ use sansio_mcp::server::ServerConfig;
 pub use ask::{Answered, Asked, InputRequired, Question, Typed};
 pub(crate) use body::Body;
 pub use builder::Builder;
+pub use catalog::{Catalog, Update, UpdateError};
 pub use context::{Context, OnExit, Report};
 pub use exit::Exit;
 pub(crate) use handler::RunTool;
@@ -57,6 +62,7 @@ pub use kinds::{CompletionOutput, PromptOutput, ResourceOutput};
 pub use layer::Next;
 pub(crate) use layer::run_request;
 pub(crate) use layer::{ContextHook, Layer};
+pub(crate) use live::Live;
 pub use log::Logged;
 pub use offer::{PromptSpec, ResourceSpec, TemplateSpec};
 #[cfg(feature = "schemars")]
@@ -77,6 +83,7 @@ pub use sansio_mcp::server::continuation::{KeyRing, SealKey, Sealer};
 pub use sansio_mcp::server::{Progress, Request};
 pub use sansio_mcp::subscription::Change;
 pub use spec::{ToolSpec, schema};
+pub(crate) use stale::Watched;
 pub use step::Step;
 pub use yielding::{Generator, Yielder, generator};
 
@@ -85,7 +92,7 @@ use crate::mode::{Local, Mode, Shared};
 
 /// A server: what it is called, what it offers, what it may use. Served by an [`Engine`](crate::Engine).
 pub struct Server<M: Mode = Shared> {
-    pub(crate) registry: Arc<Registry<M>>,
+    pub(crate) live: Arc<Live<M>>,
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) admission: Admission,
     pub(crate) bounds: Bounds,

@@ -99,7 +99,7 @@ impl TemplateSpec {
         Self { template: ResourceTemplate::new(uri_template, name), cache: None }
     }
 
-    pub(crate) fn checked(self) -> Result<super::shelf::Template, ConfigError> {
+    pub(crate) fn checked(self) -> Result<super::offers::Template, ConfigError> {
         let Self { template, .. } = self;
         let text = template.uri_template.clone();
         let at_fault = |why: &dyn std::fmt::Display| {
@@ -110,7 +110,7 @@ impl TemplateSpec {
         }
         let compiled = UriTemplate::new(text.as_str()).map_err(|error| at_fault(&error))?;
         object("template.meta", &text, template.meta.as_ref())?;
-        Ok(super::shelf::Template { listed: template, compiled })
+        Ok(super::offers::Template { listed: template, compiled })
     }
 }
 

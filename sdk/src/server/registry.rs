@@ -1,21 +1,18 @@
-//! What a server offers.
+//! What a server offers, as one request finds it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sansio_mcp::code::wire;
-use sansio_mcp::model::{CacheScope, ListToolsResult, Tool};
+use sansio_mcp::model::{
+    CacheScope, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+};
 
+use super::offers::Offers;
 use super::reply::{Answer, Reply};
-use super::shelf::Offers;
 use crate::mode::Mode;
 
-/// Tools in the order of their registration, layers from the outside in.
+/// A state of what is offered, which never changes: the next one is another registry. Layers from the outside in.
 pub(crate) struct Registry<M: Mode> {
-    pub(crate) listed: Vec<Tool>,
-    pub(crate) handlers: Vec<Box<M::Tool>>,
-    pub(crate) by_name: BTreeMap<String, usize>,
-    pub(crate) layers: Vec<Box<M::Layer>>,
+    pub(crate) layers: Arc<[Box<M::Layer>]>,
     pub(crate) hook: Option<Arc<M::Hook>>,
     pub(crate) offers: Offers<M>,
     pub(crate) page: usize,
@@ -24,25 +21,41 @@ pub(crate) struct Registry<M: Mode> {
 }
 
 impl<M: Mode> Registry<M> {
-    pub(crate) fn tool(&self, name: &str) -> Option<&M::Tool> {
-        self.handlers.get(*self.by_name.get(name)?).map(|handler| &**handler)
-    }
-
-    /// One page of the list. The cursor is the name of the last tool of the page before.
-    pub(crate) fn list(&self, cursor: Option<&str>) -> Reply {
-        let start = match cursor.map(|cursor| self.by_name.get(cursor)) {
-            None => 0,
-            Some(Some(last)) => last + 1,
-            Some(None) => {
-                return Reply::error(wire::INVALID_PARAMS, "unknown cursor; list again from the beginning");
-            }
-        };
-        let rest = self.listed.get(start..).unwrap_or_default();
-        let page = rest.get(..self.page).unwrap_or(rest);
-        let mut list = ListToolsResult::new(page.to_vec()).with_cache(self.ttl_ms, self.scope.clone());
-        if page.len() < rest.len() {
-            list.next_cursor = page.last().map(|tool| tool.name.clone());
+    /// The same server with other offers.
+    pub(super) fn with(&self, offers: Offers<M>) -> Self {
+        Self {
+            layers: Arc::clone(&self.layers),
+            hook: self.hook.clone(),
+            offers,
+            page: self.page,
+            ttl_ms: self.ttl_ms,
+            scope: self.scope.clone(),
         }
-        Reply::Answer(Answer::Tools(list))
     }
+}
+
+macro_rules! lists {
+    ($($list:ident: $shelf:ident, $listed:expr => $result:ident, $answer:ident;)*) => {
+        impl<M: Mode> Registry<M> {
+            $(
+                pub(super) fn $list(&self, cursor: Option<&str>) -> Reply {
+                    match self.offers.$shelf.page(cursor, self.page, $listed) {
+                        Ok((page, next)) => {
+                            let mut list = $result::new(page).with_cache(self.ttl_ms, self.scope.clone());
+                            list.next_cursor = next;
+                            Reply::Answer(Answer::$answer(list))
+                        }
+                        Err(refusal) => refusal,
+                    }
+                }
+            )*
+        }
+    };
+}
+
+lists! {
+    list_tools: tools, |tool| tool.listed.clone() => ListToolsResult, Tools;
+    list_prompts: prompts, Clone::clone => ListPromptsResult, Prompts;
+    list_resources: resources, Clone::clone => ListResourcesResult, Resources;
+    list_templates: templates, |template| template.listed.clone() => ListResourceTemplatesResult, Templates;
 }

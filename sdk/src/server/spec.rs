@@ -1,10 +1,13 @@
 //! What a tool tells about itself, and how its calls are kept apart.
 
+use std::sync::Arc;
+
 use sansio_mcp::model::{ClientCapabilities, Icon, RawJson, Tool, ToolAnnotations};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::ConfigError;
+use super::stale::Stale;
 
 type KeyOf = dyn Fn(&str) -> Option<String> + Send + Sync;
 
@@ -32,6 +35,7 @@ pub struct ToolSpec {
     output: Option<RawJson>,
     pub(crate) lane: Lane,
     pub(crate) requires: Option<ClientCapabilities>,
+    stale: Vec<String>,
 }
 
 impl From<&str> for ToolSpec {
@@ -60,6 +64,7 @@ impl ToolSpec {
             output: None,
             lane: Lane::None,
             requires: None,
+            stale: Vec::new(),
         }
     }
 
@@ -176,6 +181,31 @@ impl ToolSpec {
             serde_json::from_str::<A>(arguments).ok().map(|arguments| key(&arguments).to_string())
         }));
         self
+    }
+
+    /// The resources that a successful call makes stale: a URI, all that begin with the text before a `*` at the end
+    /// (`invoice://*`), or all that a template makes (`invoice://{id}/lines`, RFC 6570 level 1). May be said several times.
+    ///
+    /// When the handler has succeeded, in whatever form it is written, everybody who subscribed to one of these is told that it was
+    /// updated, before the answer is handed over. Nobody is told after a failure (an `Err`, a result with `isError`,
+    /// a panic), a question, or a cancellation; nor when a layer answers in the tool's place, since the tool has done nothing
+    /// then. What layers make of its answer changes nothing.
+    ///
+    /// The server has to declare [`resource_updates`](super::Builder::resource_updates); the tool is refused otherwise.
+    #[must_use]
+    pub fn invalidates(mut self, resources: impl Into<String>) -> Self {
+        self.stale.push(resources.into());
+        self
+    }
+
+    pub(crate) fn stale(&mut self) -> Result<Option<Arc<Stale>>, ConfigError> {
+        if self.stale.is_empty() {
+            return Ok(None);
+        }
+        let stale = Stale::new(std::mem::take(&mut self.stale));
+        stale
+            .map(|stale| Some(Arc::new(stale)))
+            .map_err(|why| ConfigError::new("tool.invalidates", format!("of {:?}: {why}", self.name)))
     }
 
     /// What is listed, checked.

@@ -277,24 +277,21 @@ async fn lists_have_pages_hints_icons_and_annotations_and_take_no_ticket(b: Benc
     let mut wire = rig.wire();
     wire.send(&tool(1, "busy", &json!({}))).await;
     let mut id = 1;
-    for (method, member, name, second) in [
+    for (method, member, second) in [
         (
             "prompts/list",
             "prompts",
-            "name",
             json!({"name": "p2", "title": "P", "icons": [{"src": "https://a.example/icon.png"}]}),
         ),
         (
             "resources/list",
             "resources",
-            "uri",
             json!({"uri": "x://2", "name": "r", "size": 7,
             "icons": [{"src": "https://a.example/icon.png"}], "annotations": {"priority": 0.5}}),
         ),
         (
             "resources/templates/list",
             "resourceTemplates",
-            "uriTemplate",
             json!({"uriTemplate": "x2://{v}", "name": "t",
             "description": "d", "annotations": {"priority": 0.5}}),
         ),
@@ -303,7 +300,7 @@ async fn lists_have_pages_hints_icons_and_annotations_and_take_no_ticket(b: Benc
         wire.send(&request(id, method, json!({}), &json!({}))).await;
         let page = wire.answer(id).await["result"].clone();
         assert_eq!(page[member].as_array().unwrap().len(), 2, "{page}");
-        assert_eq!(page["nextCursor"], page[member][1][name]);
+        assert!(page["nextCursor"].is_string(), "{page}");
         assert_eq!((&page["ttlMs"], &page["cacheScope"]), (&json!(1000), &json!("private")));
         wire.send(&request(id + 1, method, json!({"cursor": page["nextCursor"]}), &json!({}))).await;
         let page = wire.answer(id + 1).await["result"].clone();
