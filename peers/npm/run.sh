@@ -43,8 +43,8 @@ if ! "$node" --version >/dev/null 2>&1; then
 fi
 
 if [ -z "${BOOKSHOP:-}" ]; then
-    cargo build --quiet --release --example bookshop -p sansio-mcp-stdio
-    BOOKSHOP="${CARGO_TARGET_DIR:-target}/release/examples/bookshop"
+    cargo build --quiet --example bookshop -p sansio-mcp-stdio
+    BOOKSHOP="${CARGO_TARGET_DIR:-target}/debug/examples/bookshop"
 fi
 
 echo "node $("$node" --version)"
