@@ -22,6 +22,7 @@ use crate::misuse::Misuse;
 use crate::slab::{Key, Slab};
 use crate::time::{Mono, Now};
 use crate::violation::{PeerViolation, Waiting};
+use crate::wire::known::KnownMeta;
 use crate::wire::{Envelope, Malformed};
 
 /// Emptied outboxes kept for reuse.
@@ -73,6 +74,8 @@ pub struct Server {
     held: usize,
     pub(super) spare: Vec<Outbox>,
     spare_requests: Vec<Arc<Request>>,
+    /// What the client said of itself in its first request, and most probably says in each.
+    known: Option<KnownMeta>,
     clock: Mono,
     grace: Option<Mono>,
     input: Reading,
@@ -106,6 +109,7 @@ impl Server {
             held: 0,
             spare: Vec::new(),
             spare_requests: Vec::new(),
+            known: None,
             clock: Mono::ZERO,
             grace: None,
             input: Reading::Open,
@@ -162,7 +166,7 @@ impl Server {
 
     /// A message was read: any bytes.
     pub fn handle_message(&mut self, now: Now, message: &[u8]) {
-        match Envelope::parse(message) {
+        match Envelope::parse_known(message, self.known.as_ref()) {
             Ok(envelope) => self.handle_envelope(now, envelope),
             Err(why) => self.handle_malformed(now, why),
         }
@@ -173,6 +177,9 @@ impl Server {
         self.tick(now);
         if self.input != Reading::Open {
             return;
+        }
+        if self.known.is_none() {
+            self.known = KnownMeta::learn(envelope.text(), envelope.message());
         }
         let outcome = triage(&self.config, envelope, &mut self.spare_requests);
         let flooded = self.unsent_bytes() >= self.config.limits.outgoing_bytes;

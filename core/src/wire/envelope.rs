@@ -9,6 +9,7 @@ use core::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
+use super::known::KnownMeta;
 use super::params::{Params, ParamsError, read_as};
 use super::quick;
 use super::raw::JsonText;
@@ -109,8 +110,13 @@ impl<'a> Envelope<'a> {
     /// [`Malformed`] says which of the two JSON-RPC errors the bytes deserve. Params of the wrong form are not
     /// an error here: they are reported inside the message, whose id is known.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        Self::parse_known(bytes, None)
+    }
+
+    /// As [`parse`](Self::parse), faster where the peer repeats itself.
+    pub(crate) fn parse_known(bytes: &'a [u8], known: Option<&KnownMeta>) -> Result<Self, Malformed> {
         let text = core::str::from_utf8(bytes).map_err(|_| Malformed::NotJson)?;
-        let (message, result) = match quick::message(text) {
+        let (message, result) = match quick::message(text, known) {
             Some(read) => read,
             None => (Self::parse_any(text)?, None),
         };
@@ -165,6 +171,11 @@ impl<'a> Envelope<'a> {
     /// The message.
     pub fn message(&self) -> &Message<'a> {
         &self.message
+    }
+
+    /// The text that it was read from.
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
     }
 
     /// The text of the whole result, where its place is known.

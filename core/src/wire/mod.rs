@@ -2,6 +2,7 @@
 
 pub mod envelope;
 pub mod frame;
+pub(crate) mod known;
 pub(crate) mod params;
 pub(crate) mod quick;
 pub(crate) mod raw;

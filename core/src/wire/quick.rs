@@ -9,6 +9,7 @@ use alloc::string::String;
 use serde::de::Deserialize;
 
 use super::envelope::{Message, Response, ResultHead};
+use super::known::KnownMeta;
 use super::params::{Meta, Params, key};
 use super::raw::JsonText;
 use super::skip;
@@ -20,14 +21,17 @@ use crate::id::{MAX_WIRE_ID, ProgressToken, RequestId};
 const SHORT: usize = 18;
 
 /// Reads a message; if it is a result, also says where that stands.
-pub(super) fn message(text: &str) -> Option<(Message<'_>, Option<JsonText<'_>>)> {
+pub(super) fn message<'a>(
+    text: &'a str,
+    known: Option<&KnownMeta>,
+) -> Option<(Message<'a>, Option<JsonText<'a>>)> {
     let mut reader = Reader::new(text);
     let (mut jsonrpc, mut id, mut method, mut params, mut result) = (None, None, None, None, None);
     reader.object(|key, reader| match key {
         "jsonrpc" => once(&mut jsonrpc, reader.string().filter(|version| *version == "2.0")?),
         "id" => once(&mut id, reader.id()?),
         "method" => once(&mut method, reader.string()?),
-        "params" => reader.params(&mut params),
+        "params" => reader.params(&mut params, known),
         "result" => once(&mut result, reader.result()?),
         _ => None,
     })?;
@@ -205,13 +209,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads into the place where it stays: params are large, and moving them costs.
-    fn params(&mut self, place: &mut Option<Params<'a>>) -> Option<()> {
+    fn params(&mut self, place: &mut Option<Params<'a>>, known: Option<&KnownMeta>) -> Option<()> {
         if place.is_some() {
             return None;
         }
         let params = place.insert(Params::default());
         self.object(|key, reader| match key {
-            "_meta" => reader.meta(&mut params.meta),
+            "_meta" => reader.meta(&mut params.meta, known),
             "name" => once(&mut params.name, Text::Borrowed(reader.string()?)),
             "arguments" => once(&mut params.arguments, reader.raw()?),
             "uri" => once(&mut params.uri, Text::Borrowed(reader.string()?)),
@@ -226,21 +230,40 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn meta(&mut self, place: &mut Option<Meta<'a>>) -> Option<()> {
+    fn meta(&mut self, place: &mut Option<Meta<'a>>, known: Option<&KnownMeta>) -> Option<()> {
         if place.is_some() {
             return None;
         }
         let meta = place.insert(Meta::default());
-        self.object(|key, reader| match key {
-            key::PROGRESS_TOKEN => once(&mut meta.progress_token, reader.token()?),
-            key::PROTOCOL_VERSION => once(&mut meta.protocol_version, Text::Borrowed(reader.string()?)),
-            key::CLIENT_INFO => once(&mut meta.client_info, reader.raw_object()?),
-            key::CLIENT_CAPABILITIES => once(&mut meta.client_capabilities, reader.raw_object()?),
+        self.take(b'{')?;
+        if self.take(b'}').is_some() {
+            return Some(());
+        }
+        loop {
+            let rest = self.text.get(self.at..)?;
+            match known.and_then(|known| known.read(rest, meta)) {
+                Some(members) => self.at += members,
+                None => self.meta_member(meta)?,
+            }
+            if self.take(b',').is_none() {
+                return self.take(b'}');
+            }
+        }
+    }
+
+    fn meta_member(&mut self, meta: &mut Meta<'a>) -> Option<()> {
+        let key = self.string()?;
+        self.take(b':')?;
+        match key {
+            key::PROGRESS_TOKEN => once(&mut meta.progress_token, self.token()?),
+            key::PROTOCOL_VERSION => once(&mut meta.protocol_version, Text::Borrowed(self.string()?)),
+            key::CLIENT_INFO => once(&mut meta.client_info, self.raw_object()?),
+            key::CLIENT_CAPABILITIES => once(&mut meta.client_capabilities, self.raw_object()?),
             _ => {
-                meta.other.push((Text::Borrowed(key), reader.raw()?));
+                meta.other.push((Text::Borrowed(key), self.raw()?));
                 Some(())
             }
-        })
+        }
     }
 
     fn result(&mut self) -> Option<(ResultHead<'a>, JsonText<'a>)> {

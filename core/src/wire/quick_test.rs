@@ -7,19 +7,32 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::{Envelope, quick};
+use crate::wire::known::KnownMeta;
+use crate::wire::params::Meta;
 
-/// Both ways, as text. `None` where the short way does not know.
-fn both(text: &str) -> (Option<String>, String) {
-    let short = quick::message(text).map(|(message, _)| format!("{:?}", Ok::<_, ()>(message)));
-    (short, format!("{:?}", Envelope::parse_any(text).map_err(|why| format!("{why:?}"))))
-}
-
+/// What the short way reads, and what it reads with the metadata of [`REQUEST`] known, agrees with the long way. False
+/// where the short way does not know.
 fn agree(text: &str) -> bool {
-    let (short, long) = both(text);
+    let long = format!("{:?}", Envelope::parse_any(text).map_err(|why| format!("{why:?}")));
+    let known = known(REQUEST);
+    let [short, knowing] = [None, known.as_ref()]
+        .map(|known| quick::message(text, known).map(|(message, _)| format!("{:?}", Ok::<_, ()>(message))));
+    assert_eq!(short, knowing, "{text}");
     if let Some(short) = &short {
         assert_eq!(*short, long, "{text}");
     }
     short.is_some()
+}
+
+fn known(line: &str) -> Option<KnownMeta> {
+    KnownMeta::learn(line, &Envelope::parse_any(line).ok()?)
+}
+
+/// Reads the metadata that `line` begins with as that of [`REQUEST`].
+fn recognised(first: &str, line: &str) -> Option<(usize, String)> {
+    let mut meta = Meta::default();
+    let length = known(first)?.read(line, &mut meta)?;
+    Some((length, format!("{meta:?}")))
 }
 
 const REQUEST: &str = concat!(
@@ -50,6 +63,58 @@ fn the_usual_forms_take_the_short_way() {
         assert!(agree(text), "{text}");
         assert!(agree(&format!(" \t{}\r\n", text.replace(':', " :\n").replace(',', ",\r "))), "{text}");
     }
+}
+
+const SELF: &str = concat!(
+    r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
+    r#""io.modelcontextprotocol/clientInfo":{"name":"n","version":"1"},"#,
+    r#""io.modelcontextprotocol/clientCapabilities":{}"#
+);
+
+#[test]
+fn metadata_that_stands_there_again_is_recognised() {
+    let meta = |protocol: &str, info: &str| {
+        format!(
+            "Meta {{ progress_token: None, protocol_version: {protocol}, client_info: {info}, \
+             client_capabilities: Some({{}}), other: [] }}"
+        )
+    };
+    let version = "Some(Borrowed(\"2026-07-28\"))";
+    let whole = (SELF.len(), meta(version, "Some({\"name\":\"n\",\"version\":\"1\"})"));
+    assert_eq!(recognised(REQUEST, SELF), Some(whole.clone()));
+    assert_eq!(recognised(REQUEST, &format!("{SELF},\"progressToken\":1}}")), Some(whole));
+    agree(&REQUEST.replace(SELF, &format!("{SELF},{SELF}")));
+    // Any order, and without a name.
+    for members in [
+        r#""io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/protocolVersion":"2026-07-28""#,
+        r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#,
+    ] {
+        let line =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"_meta":{{"a":1,{members}}}}}}}"#);
+        assert_eq!(recognised(&line, members), Some((members.len(), meta(version, "None"))));
+    }
+}
+
+#[test]
+fn only_what_stands_together_in_our_revision_is_learnt() {
+    for (what, with) in [
+        ("2026-07-28", "2025-11-25"),
+        ("2026-07-28", "2026\\u002d07-28"),
+        (":{}", ": {}"),
+        ("\"io.modelcontextprotocol/clientInfo\"", "\"a\":1,\"io.modelcontextprotocol/clientInfo\""),
+        (",\"id\":7", ""),
+        ("\"n\"", &format!("\"{}\"", "n".repeat(4096))),
+    ] {
+        let line = REQUEST.replace(what, with);
+        assert_ne!(line, REQUEST);
+        let learnt =
+            known(&line).and_then(|known| known.read(&SELF.replace(what, with), &mut Meta::default()));
+        assert_eq!(learnt, None, "{line}");
+    }
+    // The same text, before, in the arguments.
+    let quoted = REQUEST.replace("[1,\"\\u00e9\"]", &format!("{{{SELF}}}"));
+    assert_ne!(quoted, REQUEST);
+    assert_eq!(recognised(&quoted, SELF), None);
 }
 
 #[test]
@@ -157,6 +222,8 @@ fn values_that_are_almost_right() {
                 format!(
                     "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{{\"_meta\":{{{member}}}}}}}"
                 ),
+                REQUEST.replace(SELF, &format!("{SELF},{member}")),
+                REQUEST.replace(SELF, &format!("{member},{SELF}")),
                 format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{{member}}}}}"),
                 format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{{member},{member}}}}}"),
             ] {

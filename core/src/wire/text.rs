@@ -76,13 +76,21 @@ impl Piece {
         }
     }
 
-    /// The piece, given the copy it was taken from.
-    pub(crate) fn get<'a>(&'a self, whole: &'a str) -> &'a str {
+    /// The piece, if it is a place in `whole` and not a text of its own.
+    pub(crate) fn place<'a>(&self, whole: &'a str) -> Option<&'a str> {
         match self {
             Self::At { start, len } => {
                 let start = *start as usize;
-                whole.get(start..start + *len as usize).unwrap_or_default()
+                whole.get(start..start + *len as usize)
             }
+            Self::Own(_) => None,
+        }
+    }
+
+    /// The piece, given the copy it was taken from.
+    pub(crate) fn get<'a>(&'a self, whole: &'a str) -> &'a str {
+        match self {
+            Self::At { .. } => self.place(whole).unwrap_or_default(),
             Self::Own(text) => text,
         }
     }

@@ -40,6 +40,23 @@ struct Mind {
     /// Requests that the server ran or kept waiting while she thought, the most of all times.
     held: usize,
     brief: bool,
+    /// Questions that were taken back before she had answered.
+    withdrawn: usize,
+}
+
+/// A question that she thinks about.
+struct Open<'a> {
+    person: &'a Person,
+    answered: bool,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.person.mind().withdrawn += 1;
+            self.person.timeline.client("the question is taken back, and its window closes");
+        }
+    }
 }
 
 impl Person {
@@ -71,6 +88,11 @@ impl Person {
         self.mind().held == 0
     }
 
+    /// How many questions were taken back before she had answered.
+    pub(crate) fn withdrawn(&self) -> usize {
+        self.mind().withdrawn
+    }
+
     async fn thinks(&self, round: u8, question: &str) -> Says {
         if self.mind().brief {
             if round == 3 {
@@ -80,7 +102,9 @@ impl Person {
         }
         self.timeline.client(format!("round {round} asks the person: {question}"));
         self.mind().asked.push(question.to_owned());
+        let mut open = Open { person: self, answered: false };
         self.clock.sleep(THINKING).await;
+        open.answered = true;
         let facts = self.engine.facts();
         let mut mind = self.mind();
         mind.held = mind.held.max(facts.running + facts.waiting);

@@ -1,6 +1,7 @@
 //! A tool asks in the middle of its work: the person is asked by the client, and the tool goes on where it was.
 
 use std::error::Error;
+use std::time::Duration;
 
 use sansio_mcp_sdk::client::{CallError, Client};
 use serde_json::{Value, json};
@@ -20,6 +21,7 @@ impl Stage {
         self.declined(client, person).await?;
         self.visited(client, person).await?;
         self.three_in_a_row(client, person).await?;
+        self.given_up(client, person).await?;
         Ok(())
     }
 
@@ -31,7 +33,7 @@ impl Stage {
         let refund = client.call_tool("refund", &json!({"invoice": "INV-8", "cents": 12_000})).await;
         t.client(format!("has {}", shown(&refund)));
         t.until("refund", "answered").await;
-        self.lab.sleep(std::time::Duration::from_millis(1)).await;
+        self.lab.sleep(Duration::from_millis(1)).await;
         t.check("a refund of much asked, and was made once it was approved", {
             person.asked() == ["Refund 120.00 EUR on invoice INV-8?"]
                 && structured(&refund?)["refunded_cents"] == 12_000
@@ -104,6 +106,26 @@ impl Stage {
             },
         );
         t.check("the call was four requests", (0..3).all(|nth| t.states("order_gift", nth) == ASKS));
+        Ok(())
+    }
+
+    async fn given_up(&self, client: &Client, person: &Person) -> Result<(), CallError> {
+        let t = &self.timeline;
+        t.scene("A call is given up while the person thinks");
+        person.will_say([Says::Accepts(json!({"approved": true}))]);
+        t.client("refunds 9000 cents of INV-8");
+        let refund = client.call_tool("refund", &json!({"invoice": "INV-8", "cents": 9_000}));
+        let refund = self.lab.spawn(refund);
+        self.lab.sleep(Duration::from_secs(1)).await;
+        t.client("drops the call");
+        refund.abort();
+        self.lab.sleep(Duration::from_secs(10)).await;
+        t.check("the question went with its call, and the server had nothing to give up", {
+            person.asked().len() == 1 && person.withdrawn() == 1 && t.states("refund", 0) == ASKS
+        });
+        t.check("no request followed", t.states("refund", 1).is_empty());
+        let invoice = self.read(client, "invoice://INV-8").await?;
+        t.check("and nothing was paid back", invoice["refunded_cents"] == 12_000);
         Ok(())
     }
 
