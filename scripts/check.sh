@@ -144,6 +144,7 @@ shows() {
 }
 
 step_peers() {
+    bash peers/servers/run.sh
     bash peers/python/run.sh
     bash peers/npm/run.sh
 }
