@@ -19,6 +19,7 @@ rows! {
     a_handler_changes_the_catalog_and_keeps_no_server_alive: [memory];
     what_was_removed_is_dropped_once_nothing_runs_on_it: all;
     a_request_finds_what_was_offered_when_its_gate_opened: all;
+    a_request_that_comes_with_the_change_finds_it_made: [memory];
     a_catalog_has_one_server_at_a_time: [memory];
     a_catalog_declares_all_that_may_come: all;
 }
@@ -374,6 +375,17 @@ async fn what_was_removed_is_dropped_once_nothing_runs_on_it(b: Bench) {
     assert_eq!(wire.answer(1).await["result"]["content"][0]["text"], "done");
     b.settle().await;
     assert!(trace.has("dropped"), "without another request");
+    let flag = DropFlag::new(&trace, "idle dropped");
+    let idle = move |_: NoArguments, _: Context<(), M>| {
+        let _ = &flag;
+        std::future::ready(Ok("done"))
+    };
+    catalog.update(|shop| shop.tool("idle", idle)).unwrap();
+    wire.send(&tool(5, "idle", &json!({}))).await;
+    wire.answer(5).await;
+    catalog.update(|shop| shop.remove_tool("idle")).unwrap();
+    b.settle().await;
+    assert!(trace.has("idle dropped"), "although nothing else happens");
     // A destructor that panics is contained, wherever it runs.
     let bomb = PanicsOnDrop;
     let held = move |_: NoArguments, _: Context<(), M>| {
@@ -420,6 +432,22 @@ async fn a_request_finds_what_was_offered_when_its_gate_opened(b: Bench) {
     gate.open();
     assert_eq!(wire.answer(1).await["result"]["content"][0]["text"], "ordered");
     assert_eq!(wire.answer(2).await["error"]["code"], -32602);
+}
+
+async fn a_request_that_comes_with_the_change_finds_it_made(b: Bench) {
+    let catalog = Catalog::new();
+    let rig = b.serve(shop(&catalog).build().unwrap());
+    b.settle().await;
+    // The driver has no turn between the two.
+    let exchange = rig.engine().unwrap().exchange();
+    catalog.update(|shop| shop.tool("wish", said("noted")).remove_tool("order")).unwrap();
+    exchange.handle_message(tool(1, "wish", &json!({})).to_string().as_bytes());
+    b.settle().await;
+    let mut out = Vec::new();
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    assert_eq!(exchange.poll_fill(&mut cx, &mut out, 65536), std::task::Poll::Ready(true));
+    let answer: Value = serde_json::from_slice(&out).unwrap();
+    assert_eq!(answer["result"]["content"][0]["text"], "noted", "{answer}");
 }
 
 async fn a_catalog_has_one_server_at_a_time(b: Bench) {

@@ -45,7 +45,7 @@ macro_rules! in_mode {
             }
 
             /// Adds a tool whose handler gives a stream of [`Step`]s, such as
-            /// [`generator`](super::generator) makes: progress on the way, the response at its end.
+            /// [`generator`](crate::server::generator) makes: progress on the way, the response at its end.
             pub fn stream_tool<A, T, F, Str>(mut self, spec: impl Into<ToolSpec>, handler: F) -> Self
             where
                 F: Fn(A, Context<S, $mode>) -> Str $($sync)* + 'static,
