@@ -15,7 +15,7 @@ step('discover names the server, the revision and the capabilities', async ({ cl
   for (const capability of ['tools', 'prompts', 'resources', 'completions', 'logging']) {
     assert.ok(client.getServerCapabilities()[capability], `no ${capability}`);
   }
-  assert.equal(client.getServerCapabilities().resources.subscribe, true);
+  assert.deepEqual(client.getServerCapabilities().resources, { listChanged: true, subscribe: true });
 });
 
 step('list gives every tool with its schemas', async ({ client }) => {
