@@ -90,6 +90,9 @@ impl Model {
                     }
                     self.violation(PeerViolation::DuplicateId);
                 } else if !ask.is_served() {
+                    if *ask == Ask::StrayState {
+                        self.violation(PeerViolation::StateNotAllowed);
+                    }
                     self.answer(id, ask.answer(id));
                 } else if self.has_room() && !self.listens_enough(*ask) {
                     self.accept(id, token.as_ref(), *ask, *client);
