@@ -70,6 +70,41 @@ step('a subscription hears of the resources it asked for', async (session) => {
   assert.equal(session.heard.filter((told) => told.method === 'resources/updated').length, 2);
 });
 
+step('offers come and go while the server serves, and those who listen to the lists are told', async (session) => {
+  const { client } = session;
+  const offered = async () => {
+    const { tools } = await client.listTools();
+    const { prompts } = await client.listPrompts();
+    const { resources } = await client.listResources();
+    return [
+      tools.some(({ name }) => name === 'winter_offer'),
+      prompts.some(({ name }) => name === 'winter_letter'),
+      resources.some(({ uri }) => uri === 'shop://winter'),
+    ];
+  };
+  const heard = async (count) => {
+    const lists = () => session.heard.map(({ method }) => method).filter((method) => method.endsWith('list_changed'));
+    return (await until(lists, (told) => told.length >= count, 'not told')).sort();
+  };
+  const all = ['prompts/list_changed', 'resources/list_changed', 'tools/list_changed'];
+  session.heard.length = 0;
+  assert.deepEqual(await offered(), [false, false, false]);
+  const wanted = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+  const subscription = await client.listen(wanted);
+  try {
+    await session.call('set_season', { winter: true });
+    assert.deepEqual(await heard(3), all);
+    assert.deepEqual(await offered(), [true, true, true]);
+    assert.equal((await session.structured('winter_offer', { isbn: BOOK })).title, 'The Rust Programming Language');
+    await session.call('set_season', { winter: false });
+    assert.deepEqual(await heard(6), [...all, ...all].sort());
+    assert.deepEqual(await offered(), [false, false, false]);
+    await refused(session.call('winter_offer', { isbn: BOOK }), -32602);
+  } finally {
+    await subscription.close();
+  }
+});
+
 step('log messages come for requests that ask for their level, and for no others', async (session) => {
   const refund = async (level) => {
     session.heard.length = 0;

@@ -67,7 +67,8 @@ export class Session {
         return { roots: [{ uri: 'file:///home/reader/books' }] };
       });
     }
-    for (const method of ['message', 'resources/updated', 'tools/list_changed', 'prompts/list_changed']) {
+    const lists = ['tools', 'prompts', 'resources'].map((kind) => `${kind}/list_changed`);
+    for (const method of ['message', 'resources/updated', ...lists]) {
       client.setNotificationHandler(`notifications/${method}`, (told) => {
         this.heard.push({ method, ...told.params });
       });

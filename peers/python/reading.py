@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import mcp_types as types
 from mcp import Client
-from mcp.client.subscriptions import ResourceUpdated
+from mcp.client.subscriptions import PromptsListChanged, ResourcesListChanged, ResourceUpdated, ToolsListChanged
 
 from support import PREFIX, WAIT_BOUND, check, refused, sdk_step, structured, texts
 
@@ -114,6 +114,42 @@ async def subscription(client: Client) -> None:
         want = [ResourceUpdated(uri="invoice://INV-after"), ResourceUpdated(uri=PRICES)]
         check(heard == want, f"heard {heard}")
         check(await price() == before, "the price as it was is not told")
+
+
+@sdk_step("offers come and go while the server serves, and those who listen to the lists are told")
+async def season(client: Client) -> None:
+    async def offered() -> tuple[bool, bool, bool]:
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
+        resources = {resource.uri for resource in (await client.list_resources()).resources}
+        return "winter_offer" in tools, "winter_letter" in prompts, "shop://winter" in resources
+
+    everything = {"tools_list_changed": True, "prompts_list_changed": True, "resources_list_changed": True}
+    changes = {ToolsListChanged(), PromptsListChanged(), ResourcesListChanged()}
+    for capability in (client.server_capabilities.tools, client.server_capabilities.prompts):
+        check(capability is not None and capability.list_changed is True, f"capability {capability}")
+    check(await offered() == (False, False, False), "offered out of season")
+    await refused(client.call_tool("winter_offer", {"isbn": BOOK}), -32602)
+    async with client.listen(**everything) as all_lists, client.listen(prompts_list_changed=True) as prompts:
+        await client.call_tool("set_season", {"winter": True})
+        heard = await listen_until(all_lists, 3)
+        check(set(heard) == changes, f"heard {heard}")
+        check(await offered() == (True, True, True), "not offered in season")
+        offer = await structured(client, "winter_offer", {"isbn": BOOK})
+        check(offer["title"] == "The C Programming Language", f"offer {offer}")
+        letter = await client.get_prompt("winter_letter")
+        check("winter" in letter.messages[0].content.text, f"prompt {letter}")
+        winter = await client.read_resource("shop://winter")
+        check("Rust" in winter.contents[0].text, f"resource {winter}")
+        # Opened a second time: nothing is another, and nobody is told. What is heard next is that it closed.
+        result = await client.call_tool("set_season", {"winter": True})
+        check(texts(result) == ["It is winter already."], f"told {texts(result)}")
+        await client.call_tool("set_season", {"winter": False})
+        heard = await listen_until(all_lists, 3)
+        check(set(heard) == changes, f"heard {heard}")
+        check(await listen_until(prompts, 1) == [PromptsListChanged()], "of prompts alone")
+    check(await offered() == (False, False, False), "still offered")
+    await refused(client.call_tool("winter_offer", {"isbn": BOOK}), -32602)
 
 
 @sdk_step("log messages come for requests that ask for their level, and for no others")

@@ -37,7 +37,8 @@ fn listen(id: u32, filter: &Value) -> Value {
 /// What concerns the subscription of this id, in short; everything names it.
 fn of(lines: &[Value], id: u32) -> Vec<String> {
     let named = |line: &&Value| {
-        let meta = if line.get("method").is_some() { &line["params"]["_meta"] } else { &line["result"]["_meta"] };
+        let meta =
+            if line.get("method").is_some() { &line["params"]["_meta"] } else { &line["result"]["_meta"] };
         meta["io.modelcontextprotocol/subscriptionId"] == id
     };
     let short = |line: &Value| match (&line["method"], &line["params"]["uri"]) {
@@ -115,7 +116,10 @@ async fn edge_56_a_subscriber_too_far_behind_is_ended_alone_and_its_place_is_fre
     assert_eq!(of(&wire.drain().await, 4), [ACKNOWLEDGED]);
     wire.send(&tool(5, "restock", &json!({}))).await;
     let lines = wire.drain().await;
-    assert_eq!((of(&lines, 1).len(), of(&lines, 2), of(&lines, 4)), (0, vec![TOOLS.into()], vec![TOOLS.into()]));
+    assert_eq!(
+        (of(&lines, 1).len(), of(&lines, 2), of(&lines, 4)),
+        (0, vec![TOOLS.into()], vec![TOOLS.into()])
+    );
     assert!(rig.facts().is_none_or(|facts| facts.subscriptions == 2));
 }
 

@@ -275,7 +275,8 @@ async fn edge_35_retries_change_neither_the_params_nor_the_callers_metadata(b: B
         })
         .build()
         .unwrap();
-    let client = b.serve(server).client_with(client().on_form(async |form| form.accept(&json!({"text": "x"}))));
+    let client =
+        b.serve(server).client_with(client().on_form(async |form| form.accept(&json!({"text": "x"}))));
     let arguments = json!({"n": 1.50, "text": "\u{e9}\n", "deep": {"b": [1, {"a": null}], "a": 0}});
     let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let meta = json!({"x/own": {"z": [1], "a": "kept"}, "traceparent": traceparent});

@@ -3,6 +3,7 @@
 mod asking;
 mod prices;
 mod refunds;
+mod season;
 mod shelf;
 mod trade;
 
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 use sansio_mcp_sdk::Shared;
 use sansio_mcp_sdk::clock::Clock;
-use sansio_mcp_sdk::server::{Builder, Exit, Server, ToolAnnotations};
+use sansio_mcp_sdk::server::{Builder, Catalog, Exit, Server, ToolAnnotations};
 
 use refunds::Ledger;
 use trade::{Holds, Index};
@@ -73,6 +74,8 @@ fn euros(cents: u64) -> String {
 /// What the shop knows. Every handler reaches it through its context.
 pub(crate) struct Shop {
     clock: Arc<dyn Clock>,
+    /// The hand on what the shop offers.
+    catalog: Catalog<Shop>,
     /// Blocks the calling thread for a while.
     pause: Box<dyn Fn(Duration) + Send + Sync>,
     /// Tells this process's numbers from those of others that serve the same people.
@@ -93,6 +96,7 @@ impl Shop {
     ) -> Self {
         Self {
             clock,
+            catalog: Catalog::new(),
             pause: Box::new(pause),
             desk: desk.into(),
             numbers: AtomicU64::new(0),
@@ -129,12 +133,14 @@ fn changes() -> ToolAnnotations {
 
 /// The shop as a server. Slots, queue and keys are left to the caller.
 pub(crate) fn server(shop: Shop) -> Builder<Shared, Shop> {
+    let catalog = shop.catalog.clone();
     let builder = Server::<Shared>::builder("bookshop", env!("CARGO_PKG_VERSION"))
         .instructions(
             "A bookshop. Find a book before you order it; an order waits until the customer has paid.",
         )
         .state(shop)
+        .catalog(&catalog)
         .logging()
         .resource_updates();
-    shelf::offer(prices::offer(asking::offer(refunds::offer(trade::offer(builder)))))
+    season::offer(shelf::offer(prices::offer(asking::offer(refunds::offer(trade::offer(builder))))))
 }

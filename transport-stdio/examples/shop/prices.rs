@@ -2,9 +2,7 @@
 
 use sansio_mcp_sdk::Shared;
 use sansio_mcp_sdk::model::CacheScope;
-use sansio_mcp_sdk::server::{
-    Annotations, Builder, Change, Context, Exit, LoggingLevel, ResourceSpec, ToolSpec,
-};
+use sansio_mcp_sdk::server::{Annotations, Builder, Context, Exit, LoggingLevel, ResourceSpec, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +36,10 @@ pub(super) fn offer(builder: Builder<Shared, Shop>) -> Builder<Shared, Shop> {
                     "Sets what a book costs from now on, and tells those who listen to the price list.",
                 )
                 .annotations(changes().with_idempotent_hint(true))
-                .one_at_a_time(),
+                .one_at_a_time()
+                // Those who listen are told when it has succeeded, and not otherwise.
+                .invalidates(PRICES)
+                .invalidates(shelf::BOOK),
             set_price,
         )
 }
@@ -71,7 +72,5 @@ async fn set_price(Price { isbn, cents }: Price, cx: Context<Shop>) -> Result<St
     lock(&cx.state().prices).insert(book.isbn, cents);
     let change = format!("{:?} costs {}, and no more {}", book.title, euros(cents), euros(before));
     cx.log_as(Some("prices"), LoggingLevel::Info, &change);
-    cx.publish(Change::Resource(PRICES)).map_err(Exit::failure)?;
-    cx.publish(Change::Resource(&shelf::book_uri(&isbn))).map_err(Exit::failure)?;
     Ok(change)
 }

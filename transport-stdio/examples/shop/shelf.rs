@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{BOOKS, Book, Shop, euros, lock};
 
-const BOOK: &str = "book://{isbn}";
+/// The template of the books.
+pub(super) const BOOK: &str = "book://{isbn}";
 const COVER: &str = "cover://{isbn}";
 const INVOICE: &str = "invoice://{number}";
 

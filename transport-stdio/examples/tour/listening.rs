@@ -1,4 +1,4 @@
-//! A resource changes while a client keeps it: whoever listens is told, and reads it anew.
+//! Something changes while a client keeps it: whoever listens is told, and asks anew.
 
 use std::error::Error;
 use std::time::Duration;
@@ -7,13 +7,20 @@ use sansio_mcp_sdk::client::{Cache, CacheLimits, Changed, Client, ListenEnd, Lis
 use sansio_mcp_sdk::model::Implementation;
 use serde_json::json;
 
-use crate::Stage;
+use crate::{Stage, client_config, shown, structured};
 
 const PRICES: &str = "shop://prices";
 const BOOK: &str = "9780262033848";
 
 impl Stage {
+    /// Shows what a client that listens hears of what another one does.
     pub(crate) async fn listening(&self, other: &Client) -> Result<(), Box<dyn Error>> {
+        self.price(other).await?;
+        self.season(other).await?;
+        Ok(())
+    }
+
+    async fn price(&self, other: &Client) -> Result<(), Box<dyn Error>> {
         let t = &self.timeline;
         t.scene("A price changes while a client listens");
         let cache = Cache::new(CacheLimits::default());
@@ -52,6 +59,37 @@ impl Stage {
         t.check("the subscription ended when it was cancelled", {
             end == Some(ListenEvent::Ended(ListenEnd::Cancelled))
         });
+        Ok(())
+    }
+    async fn season(&self, other: &Client) -> Result<(), Box<dyn Error>> {
+        let t = &self.timeline;
+        t.scene("A tool comes for the season, and goes");
+        let (client, _) = self.connect(client_config()?);
+        t.client("listens to the list of tools");
+        let mut tools = client.listen(ListenSpec::new().tools());
+        let agreed = tools.acknowledged().await;
+        let isbn = json!({"isbn": BOOK});
+        let mut heard = Vec::new();
+        let mut called = Vec::new();
+        for winter in [true, false] {
+            t.client(format!("(another one) {} winter", if winter { "opens" } else { "closes" }));
+            other.call_tool("set_season", &json!({"winter": winter})).await?;
+            heard.push(tools.next().await);
+            t.client("hears that the list has changed");
+            let offer = client.call_tool("winter_offer", &isbn).await;
+            t.client(format!("calls winter_offer and has {}", shown(&offer)));
+            called.push(offer.map(|offer| structured(&offer)));
+        }
+        t.check("each change of the tools was told to the client that listens to them", {
+            let change = Some(ListenEvent::Changed(Changed::Tools));
+            agreed.is_ok() && heard == [change.clone(), change]
+        });
+        t.check("the tool answered while it was there, and was unknown afterwards", {
+            called.first().is_some_and(|offer| offer.as_ref().is_ok_and(|offer| offer["cents"] == 6_399))
+                && called.last().is_some_and(Result::is_err)
+        });
+        tools.cancel("enough");
+        self.lab.sleep(Duration::from_millis(1)).await;
         Ok(())
     }
 }

@@ -76,13 +76,11 @@ impl InputRequired {
 
     /// Adds a question that was checked; false if the key has another already.
     pub(super) fn add(&mut self, key: &str, request: InputRequest, digest: Digest) -> bool {
-        match self.questions.get(key) {
-            Some(before) => *before == request,
-            None => {
-                self.digests.insert(key.to_owned(), digest);
-                self.questions.insert(key, request).is_none()
-            }
+        if let Some(before) = self.questions.get(key) {
+            return *before == request;
         }
+        self.digests.insert(key.to_owned(), digest);
+        self.questions.insert(key, request).is_none()
     }
 
     pub(super) fn at_fault(&mut self, why: String) {
