@@ -3,7 +3,7 @@
 #
 #   MCP_SPEC_DIR     where the specification's revisions are; without it the tests that read them are skipped,
 #                    unless CI is set: then they fail
-#   REQUIRE_PEERS=1  makes a missing peer (Python) a failure instead of a skip
+#   REQUIRE_PEERS=1  makes a missing peer (Python, npm) a failure instead of a skip
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -144,7 +144,9 @@ shows() {
 }
 
 step_peers() {
+    bash peers/servers/run.sh
     bash peers/python/run.sh
+    bash peers/npm/run.sh
 }
 
 # Compiles the measurements; running them is for a quiet machine.

@@ -5,6 +5,7 @@
 pub mod bare_chain;
 pub mod core_sides;
 pub mod harness;
+pub mod listens;
 pub mod load;
 pub mod memory_sides;
 pub mod ours_core;

@@ -1,4 +1,4 @@
-//! `sansio-mcp-bench <memory|core|stdio|all> [--rounds N] [--seconds S]`: prints tables; fails if an answer was wrong.
+//! `sansio-mcp-bench <memory|rounds|listens|core|stdio|all> [--rounds N] [--seconds S]`: prints tables; fails if an answer was wrong.
 
 use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -6,7 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use sansio_mcp_bench::harness::{CountingAllocator, Load, Plan, Side, Wrong, measure, table};
+use sansio_mcp_bench::listens::{self, Listens};
 use sansio_mcp_bench::load::{PROGRESS_STEPS, Text};
+use sansio_mcp_bench::ours_memory::OursMemory;
 use sansio_mcp_bench::{core_sides, memory_sides, stdio_load};
 
 #[global_allocator]
@@ -15,7 +17,8 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// A table that takes longer hangs: an answer that never comes is a wrong answer.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-const USAGE: &str = "usage: sansio-mcp-bench <memory|core|stdio|all> [--rounds N] [--seconds S]";
+const USAGE: &str =
+    "usage: sansio-mcp-bench <memory|rounds|listens|core|stdio|all> [--rounds N] [--seconds S]";
 
 fn main() -> ExitCode {
     match parse().and_then(|(what, plan)| run(&what, plan)) {
@@ -59,9 +62,13 @@ fn run(what: &str, plan: Plan) -> Result<(), Wrong> {
     }
     match what {
         "memory" => memory(plan),
+        "rounds" => rounds(plan),
+        "listens" => listens(plan),
         "core" => core(plan),
         "stdio" => stdio(plan),
-        "all" => memory(plan).and_then(|()| core(plan)).and_then(|()| stdio(plan)),
+        "all" => [memory, rounds, listens, core, stdio]
+            .into_iter()
+            .try_for_each(|part| part(plan)),
         _ => Err(Wrong(USAGE.into())),
     }
 }
@@ -94,6 +101,39 @@ fn memory(plan: Plan) -> Result<(), Wrong> {
         )?;
     }
     Ok(())
+}
+
+fn rounds(plan: Plan) -> Result<(), Wrong> {
+    let pair = |plain, asked| -> [Box<dyn Side>; 2] { [Box::new(plain), Box::new(asked)] };
+    let mut memory = pair(OursMemory::start()?, OursMemory::asked()?);
+    let mut child = pair(OursMemory::launched(false)?, OursMemory::launched(true)?);
+    for (sides, between) in [(&mut memory, "in memory"), (&mut child, "standard streams")] {
+        for in_flight in [1, 64] {
+            let title = format!("A question in the middle, {between}, 100 B, {in_flight} in flight");
+            let load = Load {
+                calls: 0,
+                in_flight,
+                progress: 0,
+                text: Text::Short,
+            };
+            show(&title, load, plan, sides)?;
+        }
+    }
+    Ok(())
+}
+
+fn listens(plan: Plan) -> Result<(), Wrong> {
+    let title = format!(
+        "One change of a list told to {} subscriptions, in memory",
+        listens::ALL
+    );
+    let load = Load {
+        calls: 0,
+        in_flight: 1,
+        progress: 0,
+        text: Text::Short,
+    };
+    show(&title, load, plan, &mut [Box::new(Listens::start()?)])
 }
 
 fn core(plan: Plan) -> Result<(), Wrong> {

@@ -1,7 +1,7 @@
 //! The echo server on this library, shared by the in-memory measurement and `stdio_ours`: written as a user would.
 
 use sansio_mcp_sdk::Local;
-use sansio_mcp_sdk::server::{Context, Exit, Progress, Server};
+use sansio_mcp_sdk::server::{Asked, Context, Exit, Form, Progress, Server};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct EchoOf<'a> {
     pub text: &'a str,
 }
 
-/// The tools `echo` and `echo_progress`.
+/// The tools `echo`, `echo_progress`, and `echo_asked`, which asks first whether it may.
 pub fn server() -> Result<Server<Local>, Wrong> {
     Server::<Local>::builder("bench", "1.0.0")
         .tool("echo", async |echo: Echo, _: Context<(), Local>| {
@@ -37,6 +37,13 @@ pub fn server() -> Result<Server<Local>, Wrong> {
             }
             Ok::<_, Exit>(echo.text)
         })
+        .tool("echo_asked", async |echo: Echo, cx: Context<(), Local>| match cx
+            .ask("may_i", Form::new("May I?"))?
+        {
+            Asked::Accepted(_) => Ok(echo.text),
+            Asked::Declined | Asked::Cancelled => Err(Exit::failure("it was not allowed")),
+        })
+        .list_changes()
         .build()
         .map_err(Wrong::when("building the server"))
 }

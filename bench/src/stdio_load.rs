@@ -220,7 +220,8 @@ impl Connection {
     }
 }
 
-fn beside_this_one(program: &str) -> Result<PathBuf, Wrong> {
+/// A program that was built together with this one.
+pub(crate) fn beside_this_one(program: &str) -> Result<PathBuf, Wrong> {
     let mut path = std::env::current_exe().map_err(Wrong::when("looking for the programs"))?;
     path.set_file_name(format!("{program}{}", std::env::consts::EXE_SUFFIX));
     Ok(path)

@@ -23,6 +23,9 @@ pub enum Misuse {
     /// The request is a subscription, which has no result of the application's.
     #[error("the request is a subscription")]
     Subscription,
+    /// The subscription has not been accepted: refuse it instead.
+    #[error("the subscription has not been accepted")]
+    NotAccepted,
     /// The server declared no capability to tell of this.
     #[error("the server has not declared that it tells of this")]
     NotOffered,

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use client_listens::Topic;
 use client_model::{BINDINGS, Binding, Command, Event, Model, Seen, Setup};
 use client_ops::Op;
 use client_system::System;
@@ -14,6 +15,8 @@ use proptest_state_machine::prop_state_machine;
 
 #[path = "support/bytes.rs"]
 mod bytes;
+#[path = "support/client_listens.rs"]
+mod client_listens;
 #[path = "support/client_model.rs"]
 mod client_model;
 #[path = "support/client_ops.rs"]
@@ -39,8 +42,17 @@ fn soak(seed: u64, seen: &mut BTreeSet<(Binding, String)>) -> Vec<String> {
     let binding = BINDINGS[usize::try_from(seed % 3).unwrap()];
     let setup = Setup { binding, calls: 1 + usize::try_from(seed % 5).unwrap() };
     frame::soak::<System>(setup, seed, 3000, |model, _, what| {
+        // A subscription ends in its own ways: told apart by whether it was acknowledged.
+        let listens = |nth: usize| model.calls[nth].listens.as_ref();
         let what = match what {
-            Seen::Event(Event::Finished(_, how)) => (*how).to_string(),
+            Seen::Event(Event::Finished(nth, how)) => match listens(*nth) {
+                None => (*how).to_string(),
+                Some((_, true)) => format!("listening {how}"),
+                Some((_, false)) => format!("opening {how}"),
+            },
+            Seen::Event(Event::Listening(..)) => "listening".into(),
+            Seen::Event(Event::Changed(_, Topic::List(list))) => format!("changed {list}"),
+            Seen::Event(Event::Changed(_, Topic::Resource(uri))) => format!("updated {uri}"),
             Seen::Event(Event::BadPeer(_, rule) | Event::Violation(rule)) => format!("{rule:?}"),
             Seen::Event(Event::Asked { round, .. }) => format!("asked {round}"),
             Seen::Event(Event::Progress(..)) => "progress".into(),
@@ -55,12 +67,13 @@ fn soak(seed: u64, seen: &mut BTreeSet<(Binding, String)>) -> Vec<String> {
     })
 }
 
-/// Long runs reach every outcome, every violation, the eighth question and the limit, under each binding; and identical runs
+/// Long runs reach every outcome, every violation, the eighth question, every end of a subscription and the limit, under each
+/// binding; and identical runs
 /// give identical traces (14).
 #[test]
 fn a_seeded_soak_sees_every_outcome() {
     let mut seen = BTreeSet::new();
-    for seed in 0..60 {
+    for seed in 0..75 {
         let trace = soak(seed, &mut seen);
         if seed < 6 {
             assert_eq!(trace, soak(seed, &mut seen));
@@ -94,7 +107,27 @@ fn a_seeded_soak_sees_every_outcome() {
         "Over",
         "NotAsked",
         "NotAnObject",
+        "listening",
+        "changed 0",
+        "changed 1",
+        "changed 2",
+        "updated a://x",
+        "updated a://x/y",
+        "updated b/",
+        "updated \u{e9}",
+        "updated ",
+        "NotSubscribed",
+        "listening COMPLETE",
+        "listening PEER_ERROR",
+        "listening CANCELLED",
+        "opening COMPLETE",
+        "opening PEER_ERROR",
+        "opening CANCELLED",
+        "opening TIMED_OUT_TOTAL",
     ];
+    for what in ["listening LOST", "listening CLOSED", "opening LOST", "opening CLOSED"] {
+        assert!(seen.iter().any(|(_, seen)| seen == what), "never saw {what}");
+    }
     for binding in BINDINGS {
         let own: &[&str] = match binding {
             Binding::Shared => &["sent cancel"],
@@ -108,7 +141,7 @@ fn a_seeded_soak_sees_every_outcome() {
 }
 
 /// The same commands on two clients, one asked for events after each, the other by whim. Nothing else differs, and the same
-/// events come in the same order; where many wait, the lazy one may miss progress alone (5).
+/// events come in the same order; where many wait, the lazy one may miss progress and repeated changes alone (5).
 fn polls_decide_nothing(binding: Binding, ops: &[(Op, bool)]) {
     let setup = Setup { binding, calls: 1000 };
     let (mut eager, mut lazy, mut model) = (System::of(setup), System::of(setup), Model::of(setup));
@@ -132,7 +165,8 @@ fn polls_decide_nothing(binding: Binding, ops: &[(Op, bool)]) {
         return;
     }
     let certain = |system: &System| -> Vec<Event> {
-        let events = system.events.iter().filter(|event| !matches!(event, Event::Progress(..)));
+        let coalesces = |event: &&Event| matches!(event, Event::Progress(..) | Event::Changed(..));
+        let events = system.events.iter().filter(|event| !coalesces(event));
         events.cloned().collect()
     };
     assert_eq!(certain(&eager), certain(&lazy));

@@ -243,8 +243,14 @@ fn misuse_changes_nothing() {
     assert_eq!(server.acknowledge(call, &filter), Err(Misuse::NotASubscription));
     assert_eq!(server.end_subscription(call), Err(Misuse::NotASubscription));
     assert_eq!(request.subscription_filter(), None);
+    // Nobody would ever answer it.
+    let (opening, _) = server.asked(listen("3", &all()));
+    assert_eq!(server.end_subscription(opening), Err(Misuse::NotAccepted));
+    assert!(server.is_running(opening));
+    server.refuse(opening, Status::Ok, &ErrorReply::new(-32602, "no")).unwrap();
+    assert_eq!(code(&server.heard().pop().unwrap()), -32602);
     server.publish(Change::Tools);
-    assert_eq!(methods(&server.heard()), ["subscriptions/acknowledged", "tools/list_changed"]);
+    assert_eq!(methods(&server.heard()), ["tools/list_changed"]);
 }
 
 #[test]

@@ -71,6 +71,21 @@ fn on_a_shared_channel_a_message_is_of_the_only_call_it_can_be_of_or_of_nobody_i
     assert_eq!(heard(&mut client), [(Some(error), json!(3))]);
 }
 
+/// Its cancel crosses it on the way; nothing in it says whose it was.
+#[test]
+fn a_message_for_a_call_that_was_given_up_in_flight_breaks_no_rule() {
+    let mut client = client();
+    let warning = client.calls(tool().log_level(LoggingLevel::Warning));
+    let unsent = client.call(START, tool().log_level(LoggingLevel::Debug)).unwrap();
+    client.cancel(START, unsent, None).unwrap();
+    client.cancel(START, warning, None).unwrap();
+    client.events();
+    client.hears(&log("warning", &json!("late")));
+    assert_eq!(client.events(), []);
+    client.hears(&log("info", &json!("nobody sent a request that asked for this")));
+    assert_eq!(client.events(), [NOT_ASKED]);
+}
+
 #[test]
 fn on_streams_of_their_own_a_message_is_of_the_call_of_its_stream() {
     let mut client = client_of(Routing::PerRequest, Abandon::CloseStream);

@@ -17,6 +17,8 @@ use server_system::System;
 mod bytes;
 #[path = "support/frame.rs"]
 mod frame;
+#[path = "support/server_listens.rs"]
+mod server_listens;
 #[path = "support/server_model.rs"]
 mod server_model;
 #[path = "support/server_ops.rs"]
@@ -37,24 +39,29 @@ prop_state_machine! {
 
 /// One soak of a seed; what was seen goes into `seen`, and everything that was answered is returned.
 fn soak(single: bool, seed: u64, seen: &mut BTreeSet<String>) -> Vec<String> {
-    let setup = Setup { single, in_flight: 1 + usize::try_from(seed % 5).unwrap() };
+    let in_flight = 1 + usize::try_from(seed % 5).unwrap();
+    let setup = Setup { single, in_flight, subscriptions: in_flight.div_ceil(2) };
     frame::soak::<System>(setup, seed, if single { 60 } else { 2000 }, |model, _, what| {
         let what = match what {
-            Seen::Event(Event::Request(_)) => "request".into(),
+            Seen::Event(Event::Request(_, ask, _)) => format!("request {ask:?}"),
             Seen::Event(Event::Stopped(_, why)) => (*why).to_string(),
             Seen::Event(Event::Violation(rule)) => format!("{rule:?}"),
             Seen::Reported(what) => format!("{what:?}"),
             Seen::Answered { encoded } => format!("encoded {encoded}"),
             Seen::Misuse(why) => format!("{why:?}"),
+            Seen::Notified(queued) => format!("notified {queued}"),
             Seen::Sent { json, .. } => {
-                json.pointer("/error/code").map_or("sent".into(), |code| format!("sent {code}"))
+                let error = json.pointer("/error/code").map(ToString::to_string);
+                let kind =
+                    json.get("method").or(json.pointer("/result/resultType")).and_then(|kind| kind.as_str());
+                let subscription = json.pointer("/result/_meta/io.modelcontextprotocol~1subscriptionId");
+                let what = if subscription.is_some() { Some("end") } else { kind };
+                format!("sent {}", error.as_deref().or(what).unwrap())
             }
-            Seen::Nothing => return true,
+            Seen::Nothing | Seen::Ok => return true,
         };
         seen.insert(format!("{}{what}", if single { "single: " } else { "" }));
-        if !single {
-            seen.extend(model.met.iter().map(ToString::to_string));
-        }
+        seen.extend(model.met.iter().filter(|_| !single).map(ToString::to_string));
         !model.is_finished()
     })
 }
@@ -72,7 +79,17 @@ fn a_seeded_soak_sees_every_outcome() {
         }
     }
     let both = [
-        "request",
+        "request Call",
+        "request Again",
+        "request List",
+        "request Listen(0)",
+        "request Listen(1)",
+        "request Listen(2)",
+        "request Listen(3)",
+        "request Listen(4)",
+        "request Listen(5)",
+        "request Listen(6)",
+        "request Listen(7)",
         "LOST",
         "CLOSING",
         "NotAMessage",
@@ -84,7 +101,19 @@ fn a_seeded_soak_sees_every_outcome() {
         "Over",
         "encoded true",
         "encoded false",
-        "sent",
+        "notified true",
+        "Subscription",
+        "NotASubscription",
+        "NotAccepted",
+        "CannotAsk",
+        "sent complete",
+        "sent input_required",
+        "sent notifications/message",
+        "sent notifications/progress",
+        "sent notifications/subscriptions/acknowledged",
+        "sent notifications/tools/list_changed",
+        "sent notifications/resources/updated",
+        "sent end",
         "sent -32700",
         "sent -32600",
         "sent -32601",
@@ -100,6 +129,9 @@ fn a_seeded_soak_sees_every_outcome() {
         "own answer withdrawn",
         "duplicate of an own answer",
         "own answer without room",
+        "notified false",
+        "overflow",
+        "too many subscriptions",
     ];
     let single = ["single: SecondRequest"];
     let both = both.iter().flat_map(|what| [(*what).to_string(), format!("single: {what}")]);
@@ -113,11 +145,11 @@ fn a_seeded_soak_sees_every_outcome() {
 fn polls_decide_nothing(single: bool, ops: &[(Op, bool)]) {
     // The life of an exchange is short.
     let ops = &ops[..ops.len().min(if single { 6 } else { ops.len() })];
-    let setup = Setup { single, in_flight: 1000 };
+    let setup = Setup { single, in_flight: 1000, subscriptions: 500 };
     let (mut eager, mut lazy, mut model) = (System::of(setup), System::of(setup), Model::of(setup));
     for (op, whim) in ops {
         let (command, _) = model.step(*op);
-        if let Command::Progress { nth, .. } | Command::Respond { nth, .. } = command {
+        if let Some(nth) = command.request() {
             while lazy.collected() <= nth {
                 lazy.poll();
             }

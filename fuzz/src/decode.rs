@@ -13,6 +13,7 @@ use sansio_mcp::model::{
     ListRootsResult, ListToolsResult, LoggingMessageParams, ProgressParams, RawMembers, ReadResourceResult,
     ServerCapabilities, SubscriptionsListenParams, Tool,
 };
+use sansio_mcp::server::{ErrorReply, Server, ServerEvent, Status};
 use sansio_mcp::time::Now;
 use sansio_mcp::wire::Envelope;
 use serde::Serialize;
@@ -23,10 +24,12 @@ use crate::server_system;
 /// One message, or the JSON of one type of the model.
 ///
 /// * An envelope is read as it is with a member on top that nobody knows, which makes it go the long way.
+/// * A server that knows its client, from another request or from this one, reads it as one that does not.
 /// * A server and a client that get it neither panic nor keep anything of it beyond a request in flight.
 /// * What a type reads, it writes so that it reads it again as the same, and then writes the same text.
 pub fn decoder(bytes: &[u8]) {
     both_ways(bytes);
+    known_or_not(bytes);
     handed_in(bytes);
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     for again in TYPES {
@@ -61,9 +64,45 @@ fn with_a_member(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     Some([&bytes[..=open], member, &bytes[open + 1..]].concat().into())
 }
 
+fn known_or_not(bytes: &[u8]) {
+    let fresh = || Server::new(server_system::config(1, 1));
+    let mut server = fresh();
+    let first = read(&mut server, bytes);
+    assert_eq!(read(&mut server, bytes), first, "the second time: {}", String::from_utf8_lossy(bytes));
+    let mut server = fresh();
+    read(&mut server, KNOWN);
+    assert_eq!(read(&mut server, bytes), first, "behind another: {}", String::from_utf8_lossy(bytes));
+}
+
+/// What most seeds say of their client.
+const KNOWN: &[u8] = br#"{"jsonrpc":"2.0","id":"known","method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"n","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}}}"#;
+
+/// What becomes of a message: requests, violations, answers. Afterwards nothing is in flight.
+fn read(server: &mut Server, bytes: &[u8]) -> Vec<String> {
+    server.handle_message(Now::default(), bytes);
+    let mut seen = Vec::new();
+    while let Some(event) = server.poll_event() {
+        match event {
+            ServerEvent::Request { serving, request } => {
+                seen.push(format!("{request:?}"));
+                let refused = server.refuse(serving, Status::Ok, &ErrorReply::new(-32602, "no"));
+                refused.expect("a request can be refused");
+            }
+            other => seen.push(format!("{other:?}")),
+        }
+    }
+    let mut line = Vec::new();
+    while server.poll_transmit(&mut line).is_some() {
+        seen.push(String::from_utf8_lossy(&line).into_owned());
+        line.clear();
+    }
+    assert_eq!(server.in_flight(), 0);
+    seen
+}
+
 fn handed_in(bytes: &[u8]) {
     let now = Now::default();
-    let mut server = sansio_mcp::server::Server::new(server_system::config(1));
+    let mut server = Server::new(server_system::config(1, 1));
     server.handle_message(now, bytes);
     assert!(server.in_flight() <= 1);
     while server.poll_event().is_some() {}

@@ -26,6 +26,9 @@ mod admission_system;
 #[path = "../../core/tests/support/bytes.rs"]
 #[allow(dead_code, reason = "the model tests use all of it")]
 mod bytes;
+#[path = "../../core/tests/support/client_listens.rs"]
+#[allow(dead_code, reason = "the model tests use all of it")]
+mod client_listens;
 #[path = "../../core/tests/support/client_model.rs"]
 #[allow(dead_code, reason = "the model tests use all of it")]
 mod client_model;
@@ -49,6 +52,9 @@ mod pair_system;
 mod sealed_system;
 #[path = "../../core/tests/support/sealing.rs"]
 mod sealing;
+#[path = "../../core/tests/support/server_listens.rs"]
+#[allow(dead_code, reason = "the model tests use all of it")]
+mod server_listens;
 #[path = "../../core/tests/support/server_model.rs"]
 #[allow(dead_code, reason = "the model tests use all of it")]
 mod server_model;

@@ -22,10 +22,12 @@ pub fn client_operations(bytes: &[u8]) {
     frame::replay::<client_system::System>(setup, ops, |_, _, _| true);
 }
 
-/// The server, or an exchange, beside its model. The first byte says which, and the limit of requests in flight.
+/// The server, or an exchange, beside its model. The first byte says which, and the limits of requests in flight and
+/// of subscriptions.
 pub fn server_operations(bytes: &[u8]) {
     let Some((first, ops)) = split(bytes) else { return };
-    let setup = server_model::Setup { single: first % 4 == 0, in_flight: 1 + first / 4 % 5 };
+    let (in_flight, subscriptions) = (1 + first / 4 % 5, 1 + first / 20 % 3);
+    let setup = server_model::Setup { single: first % 4 == 0, in_flight, subscriptions };
     frame::replay::<server_system::System>(setup, ops, |_, _, _| true);
 }
 

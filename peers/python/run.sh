@@ -36,8 +36,8 @@ if ! cmp -s "$wanted" "$venv/installed.txt"; then
 fi
 
 if [ -z "${BOOKSHOP:-}" ]; then
-    cargo build --quiet --release --example bookshop -p sansio-mcp-stdio
-    BOOKSHOP="${CARGO_TARGET_DIR:-target}/release/examples/bookshop"
+    cargo build --quiet --example bookshop -p sansio-mcp-stdio
+    BOOKSHOP="${CARGO_TARGET_DIR:-target}/debug/examples/bookshop"
 fi
 
 exec "$venv/bin/python" peers/python/drive_bookshop.py "$BOOKSHOP"

@@ -9,12 +9,14 @@
 //! only where nothing can be done, [`settle`](Bench::settle) meaning exactly that.
 #![allow(clippy::missing_errors_doc)]
 
+mod asked;
 mod bench;
 mod log;
 mod os_pipe;
 mod probe;
 mod wire;
 
+pub use asked::{check, form, kinds, said, text};
 pub use bench::{Bench, Rig, Target, run};
 pub use log::{Event, Log};
 pub use os_pipe::{OsReader, OsWriter, os_pipe};

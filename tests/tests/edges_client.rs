@@ -7,6 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use sansio_mcp::model::CallToolResult;
+use sansio_mcp::violation::PeerViolation;
 use sansio_mcp_sdk::client::{CallError, ToolCall};
 use sansio_mcp_tests::{Bench, Trace, rows};
 use serde_json::{Value, json};
@@ -24,6 +25,7 @@ rows! {
     edge_22_an_idle_deadline_asks_for_progress: [memory stdio];
     edge_26_a_progress_callback_that_panics_is_contained: [memory stdio];
     edge_27_progress_after_the_response_is_dropped_without_an_error: [memory stdio];
+    edge_34_a_round_of_nothing_or_where_none_is_allowed_ends_the_call: [memory stdio];
     edge_36_a_client_reads_crlf_bom_blank_and_split_lines: [memory stdio];
 }
 
@@ -269,4 +271,35 @@ async fn edge_36_a_client_reads_crlf_bom_blank_and_split_lines(b: Bench) {
         assert_eq!(call.await.unwrap().first_text(), Some("gr\u{fc}\u{df}e"));
     }
     assert!(!b.log.mentions("broke a rule"), "a blank line is no bad line: {:?}", b.log.events());
+}
+
+async fn edge_34_a_round_of_nothing_or_where_none_is_allowed_ends_the_call(b: Bench) {
+    let (client, pump, mut peer) = b.peer();
+    let asks = |id: &Value, more: &Value| {
+        let mut result = json!({"resultType": "input_required", "content": []});
+        for (key, value) in more.as_object().unwrap() {
+            result[key] = value.clone();
+        }
+        json!({"jsonrpc": "2.0", "id": id, "result": result})
+    };
+    let question = json!({"inputRequests": {"k": {"method": "roots/list"}}, "requestState": "s"});
+    for nothing in [json!({}), json!({"inputRequests": {}}), json!({"requestState": null})] {
+        let mut call = client.call_tool("t", &json!({}));
+        assert!(poll_once(&mut call).await.is_pending());
+        let id = only_request(&peer.drain().await);
+        peer.send(&asks(&id, &nothing)).await;
+        assert_eq!(call.await, Err(CallError::BadPeer(PeerViolation::InputWithoutContent)), "{nothing}");
+    }
+    let mut list = Box::pin(std::future::IntoFuture::into_future(client.list_tools_page(None)));
+    assert!(poll_fn(|cx| Poll::Ready(list.as_mut().poll(cx))).await.is_pending());
+    let id = only_request(&peer.drain().await);
+    peer.send(&asks(&id, &question)).await;
+    assert_eq!(list.await.err(), Some(CallError::BadPeer(PeerViolation::InputNotAllowed)));
+    // Nothing goes out for any of them, and the session lives.
+    assert!(peer.drain().await.is_empty() && !pump.is_done());
+    let mut call = client.call_tool("t", &json!({}));
+    assert!(poll_once(&mut call).await.is_pending());
+    let id = only_request(&peer.drain().await);
+    peer.send(&answer(&id, "well")).await;
+    assert_eq!(call.await.unwrap().first_text(), Some("well"));
 }

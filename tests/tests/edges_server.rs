@@ -14,6 +14,11 @@ mod local {
         use super::M;
         include!("rows/edges_lines.rs");
     }
+
+    mod edges_listens {
+        use super::M;
+        include!("rows/edges_listens.rs");
+    }
 }
 
 mod shared {
@@ -27,5 +32,10 @@ mod shared {
     mod edges_lines {
         use super::M;
         include!("rows/edges_lines.rs");
+    }
+
+    mod edges_listens {
+        use super::M;
+        include!("rows/edges_listens.rs");
     }
 }

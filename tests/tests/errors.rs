@@ -1,12 +1,40 @@
-//! See `rows/errors.rs`; every row runs with handlers that stay on their thread and with handlers that may leave it.
+//! Errors, panics and results; every row runs with handlers that stay on their thread and with handlers that may leave it.
 #![allow(missing_docs, clippy::unused_async, clippy::needless_pass_by_value)]
 
 mod local {
     type M = sansio_mcp_sdk::Local;
-    include!("rows/errors.rs");
+
+    mod errors {
+        use super::M;
+        include!("rows/errors.rs");
+    }
+
+    mod panics {
+        use super::M;
+        include!("rows/panics.rs");
+    }
+
+    mod output {
+        use super::M;
+        include!("rows/output.rs");
+    }
 }
 
 mod shared {
     type M = sansio_mcp_sdk::Shared;
-    include!("rows/errors.rs");
+
+    mod errors {
+        use super::M;
+        include!("rows/errors.rs");
+    }
+
+    mod panics {
+        use super::M;
+        include!("rows/panics.rs");
+    }
+
+    mod output {
+        use super::M;
+        include!("rows/output.rs");
+    }
 }

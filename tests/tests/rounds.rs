@@ -1,4 +1,4 @@
-//! See `rows/rounds.rs` and `rows/sealed.rs`; every row runs with handlers that stay on their thread and with handlers that may
+//! Questions in the middle of a call; every row runs with handlers that stay on their thread and with handlers that may
 //! leave it.
 #![allow(missing_docs, clippy::unused_async, clippy::needless_pass_by_value)]
 
@@ -10,9 +10,19 @@ mod local {
         include!("rows/rounds.rs");
     }
 
+    mod rounds_bounds {
+        use super::M;
+        include!("rows/rounds_bounds.rs");
+    }
+
     mod sealed {
         use super::M;
         include!("rows/sealed.rs");
+    }
+
+    mod edges_rounds {
+        use super::M;
+        include!("rows/edges_rounds.rs");
     }
 }
 
@@ -24,8 +34,18 @@ mod shared {
         include!("rows/rounds.rs");
     }
 
+    mod rounds_bounds {
+        use super::M;
+        include!("rows/rounds_bounds.rs");
+    }
+
     mod sealed {
         use super::M;
         include!("rows/sealed.rs");
+    }
+
+    mod edges_rounds {
+        use super::M;
+        include!("rows/edges_rounds.rs");
     }
 }

@@ -28,20 +28,31 @@ fn main() -> ExitCode {
             }
         }
     }
-    let mut ends = storm::Ends::new();
+    let (mut ends, mut listens) = (storm::Ends::new(), storm::Ends::new());
     let (mut left, mut lines) = (steps, 0);
     while left > 0 {
         let outcome = storm::run(seed, left.min(RUN));
-        for (code, count) in outcome.ends {
-            *ends.entry(code).or_default() += count;
-        }
+        add(&mut ends, outcome.ends);
+        add(&mut listens, outcome.listens);
         lines += outcome.trace.lines().count();
         left = left.saturating_sub(RUN);
         seed += 1;
     }
     println!("{steps} steps, {lines} lines of trace; calls by how they ended:");
+    print(&ends);
+    println!("subscriptions by how they ended:");
+    print(&listens);
+    ExitCode::SUCCESS
+}
+
+fn add(all: &mut storm::Ends, more: storm::Ends) {
+    for (code, count) in more {
+        *all.entry(code).or_default() += count;
+    }
+}
+
+fn print(ends: &storm::Ends) {
     for (code, count) in ends {
         println!("{count:>8} {code}");
     }
-    ExitCode::SUCCESS
 }

@@ -5,25 +5,62 @@
 //! ```
 //!
 //! What it has to tell its operator goes to stderr; `RUST_LOG=trace` tells more.
+//!
+//! `BOOKSHOP_STATE_KEY`, 64 hexadecimal digits from a random source (`openssl rand -hex 32`), is the key that seals the
+//! state of a question. Several bookshops with one key go on with each other's questions. Without it each process
+//! makes a key of its own, and a question can be answered to that process alone.
 
 mod shop;
 
+use std::env::{self, VarError};
 use std::error::Error;
 use std::sync::Arc;
 
+use sansio_mcp_sdk::protocol::server::continuation::NoEntropy;
+use sansio_mcp_sdk::server::{KeyRing, SealKey};
 use sansio_mcp_stdio::{SystemClock, serve};
 use shop::Shop;
 
+const STATE_KEY: &str = "BOOKSHOP_STATE_KEY";
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let level = std::env::var("RUST_LOG").ok().and_then(|level| level.parse().ok());
+    let level = env::var("RUST_LOG").ok().and_then(|level| level.parse().ok());
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_max_level(level.unwrap_or(tracing::Level::WARN))
         .init();
 
-    let shop = Shop::new(Arc::new(SystemClock::new()), std::thread::sleep);
+    // Process numbers would not do: replicas in containers have the same.
+    let desk = format!("{:016x}", getrandom::u64()?);
+    let shop = Shop::new(Arc::new(SystemClock::new()), desk, std::thread::sleep);
     // A host may ask for much at once: 256 run side by side, the rest waits.
-    let server = shop::server(shop).slots(256).queue(4096).build()?;
-    smol::block_on(serve(server))?;
+    let mut server = shop::server(shop).slots(256).queue(4096);
+    if let Some(key) = state_key()? {
+        server = server.state_keys(KeyRing::new(key, from_system));
+    }
+    smol::block_on(serve(server.build()?))?;
     Ok(())
+}
+
+/// The configured key. What is wrong with one is told without repeating it.
+fn state_key() -> Result<Option<SealKey>, String> {
+    let text = match env::var(STATE_KEY) {
+        Ok(text) => text,
+        Err(VarError::NotPresent) => return Ok(None),
+        Err(VarError::NotUnicode(_)) => return Err(format!("{STATE_KEY} is not text")),
+    };
+    let wrong = || format!("{STATE_KEY} is not 64 hexadecimal digits");
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let digits: Vec<u8> = text.as_bytes().iter().map(digit).collect::<Option<_>>().ok_or_else(wrong)?;
+    let digits: [u8; 64] = digits.try_into().map_err(|_| wrong())?;
+    let mut key = [0; 32];
+    for (byte, pair) in key.iter_mut().zip(digits.chunks(2)) {
+        *byte = pair.iter().fold(0, |byte, digit| byte << 4 | digit);
+    }
+    Ok(Some(SealKey::new(key)))
+}
+
+/// Random bytes of the operating system.
+fn from_system(out: &mut [u8]) -> Result<(), NoEntropy> {
+    getrandom::fill(out).map_err(|_| NoEntropy)
 }

@@ -431,6 +431,9 @@ impl Client {
             }
             Effect::AbandonAndFinish => {
                 let outcome = outcome(call);
+                if let Some(level) = call.spec.log_level {
+                    self.logs.abandoned(level);
+                }
                 if let Some(id) = call.attempt {
                     self.abandon(id, reason);
                 }

@@ -22,6 +22,9 @@ use crate::violation::PeerViolation;
 #[derive(Debug, Default)]
 pub(super) struct Logs {
     asking: BTreeSet<(LoggingLevel, Key)>,
+    /// The least severe level that a call asked for which was given up in flight: on a shared channel such messages may
+    /// still be under way, and nothing in them says that they are late.
+    late: Option<LoggingLevel>,
     waiting: usize,
     bytes: usize,
     dropped: u64,
@@ -34,6 +37,11 @@ impl Logs {
 
     pub(super) fn over(&mut self, level: LoggingLevel, call: Key) {
         self.asking.remove(&(level, call));
+    }
+
+    /// A call that asked for this is given up while its request is in flight.
+    pub(super) fn abandoned(&mut self, level: LoggingLevel) {
+        self.late = Some(self.late.map_or(level, |late| late.min(level)));
     }
 
     pub(super) fn taken(&mut self, message: &LogMessage) {
@@ -105,6 +113,7 @@ impl Client {
         match (asking.next(), asking.next()) {
             (Some(_), Some(_)) => Ok(None),
             (Some(only), None) if self.in_flight(only) => Ok(Some(only)),
+            _ if self.logs.late.is_some_and(|late| late <= level) => Err(None),
             _ => Err(Some(PeerViolation::LogNotAskedFor)),
         }
     }

@@ -63,6 +63,17 @@ impl Serving {
         self.subscribed.is_some()
     }
 
+    /// The application ends a subscription that it has accepted.
+    fn end_by_application(&mut self, config: &ServerConfig) -> Result<(), Misuse> {
+        let subscribed = self.subscribed.as_ref().ok_or(Misuse::NotASubscription)?;
+        // Its request would be left without an answer.
+        if subscribed.state == State::Opening {
+            return Err(Misuse::NotAccepted);
+        }
+        self.close_subscription(config);
+        Ok(())
+    }
+
     /// Subscriptions have no result of the application's.
     pub(super) fn not_a_subscription(&self) -> Result<(), Misuse> {
         if self.is_subscription() { Err(Misuse::Subscription) } else { Ok(()) }
@@ -256,15 +267,9 @@ impl Server {
     /// Ends a subscription from the server's side. Whoever listens is told that it is over.
     ///
     /// # Errors
-    /// The request is over, or is not a subscription.
+    /// The request is over, is not a subscription, or is one that was not accepted.
     pub fn end_subscription(&mut self, serving: ServingId) -> Result<(), Misuse> {
-        self.with(serving, |config, request| {
-            if !request.is_subscription() {
-                return Err(Misuse::NotASubscription);
-            }
-            request.close_subscription(config);
-            Ok(())
-        })
+        self.with(serving, |config, request| request.end_by_application(config))
     }
 
     /// The end of input, or of everything: subscriptions end with a response that says so.
@@ -322,14 +327,9 @@ impl Exchange {
     /// As [`Server::end_subscription`].
     ///
     /// # Errors
-    /// The request is over, or is not a subscription.
+    /// The request is over, is not a subscription, or is one that was not accepted.
     pub fn end_subscription(&mut self) -> Result<(), Misuse> {
         let config = self.config();
-        let serving = self.serving_mut()?;
-        if !serving.is_subscription() {
-            return Err(Misuse::NotASubscription);
-        }
-        serving.close_subscription(&config);
-        Ok(())
+        self.serving_mut()?.end_by_application(&config)
     }
 }

@@ -218,6 +218,8 @@ impl<'a> Reader<'a> {
             "_meta" => reader.meta(&mut params.meta, known),
             "name" => once(&mut params.name, Text::Borrowed(reader.string()?)),
             "arguments" => once(&mut params.arguments, reader.raw()?),
+            "inputResponses" => once(&mut params.input_responses, reader.raw_object()?),
+            "requestState" => once(&mut params.request_state, Text::Borrowed(reader.string()?)),
             "uri" => once(&mut params.uri, Text::Borrowed(reader.string()?)),
             "cursor" => once(&mut params.cursor, Text::Borrowed(reader.string()?)),
             "requestId" => once(&mut params.request_id, reader.id()?),
@@ -272,7 +274,8 @@ impl<'a> Reader<'a> {
         let mut head = ResultHead { well_formed: true, ..ResultHead::default() };
         self.object(|key, reader| match key {
             "resultType" => once(&mut head.result_type, Text::Borrowed(reader.string()?)),
-            "inputRequests" | "requestState" => None,
+            "inputRequests" => once(&mut head.input_requests, reader.raw_object()?),
+            "requestState" => once(&mut head.request_state, Text::Borrowed(reader.string()?)),
             _ => reader.raw().map(|_| ()),
         })?;
         Some((head, JsonText::checked(self.text.get(start..self.at)?)))

@@ -55,7 +55,16 @@ const LIST: &str =
     r#"{ "id" : 0 , "jsonrpc" : "2.0" , "method" : "tools/list" , "params" : { "cursor" : "c" } }"#;
 const READ: &str = r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"é","_meta":{}}}"#;
 
-const USUAL: [&str; 6] = [REQUEST, RESULT, PROGRESS, CANCEL, LIST, READ];
+const RETRY: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"echo","inputResponses":{"a":{"action":"accept"}},"#,
+    r#""requestState":"AbC-_","_meta":{}}}"#
+);
+const ASKED: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":8,"result":{"resultType":"input_required","requestState":"AbC-_","#,
+    r#""inputRequests":{"a":{"method":"roots/list"}}}}"#
+);
+
+const USUAL: [&str; 8] = [REQUEST, RESULT, PROGRESS, CANCEL, LIST, READ, RETRY, ASKED];
 
 #[test]
 fn the_usual_forms_take_the_short_way() {

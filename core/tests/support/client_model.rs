@@ -9,6 +9,7 @@ use sansio_mcp::misuse::Misuse;
 use sansio_mcp::violation::PeerViolation;
 use serde_json::{Value, json};
 
+use crate::client_listens::{Filter, Topic};
 use crate::client_ops::{IGNORED, JUNK, Message, Op, Reply, WireId};
 use crate::frame::Reference;
 
@@ -41,10 +42,22 @@ pub(crate) struct Spec {
     pub(crate) total: Option<u64>,
 }
 
+impl Spec {
+    fn of(flags: u8) -> Self {
+        Self {
+            tool: !flags.is_multiple_of(8),
+            progress: flags & 0x10 > 0,
+            idle: (flags & 0x60 == 0x60).then(|| 70 * MS + u64::from(flags)),
+            total: (flags >= 0xc0).then(|| 150 * MS + u64::from(flags)),
+        }
+    }
+}
+
 /// An operation whose call, attempt or stream is resolved. Streams are numbered as they are first named; 0 is shared.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Command {
     Call(Spec),
+    Listen(Filter, Option<u64>),
     Ready,
     Transmit(usize),
     Message { stream: usize, message: Message },
@@ -65,6 +78,9 @@ pub(crate) enum Event {
         round: u8,
         keys: Vec<String>,
     },
+    /// With what the server said that it will tell of.
+    Listening(usize, Value),
+    Changed(usize, Topic),
     Finished(usize, &'static str),
     /// With the rule that the response broke.
     BadPeer(usize, PeerViolation),
@@ -111,6 +127,8 @@ pub(crate) struct Call {
     pub(crate) total: Option<u64>,
     pub(crate) total_left: Option<u64>,
     pub(crate) retry: Option<u64>,
+    /// What it listens to, if it is a subscription, and whether that was acknowledged.
+    pub(crate) listens: Option<(Filter, bool)>,
 }
 
 #[derive(Clone, Debug)]
@@ -187,12 +205,11 @@ impl Reference for Model {
         };
         let in_flight = |pick: u8| calls(&|at| at == At::InFlight, pick).map(|call| &self.calls[call]);
         match op {
-            Op::Call { flags } => Command::Call(Spec {
-                tool: flags % 8 > 0,
-                progress: flags & 0x10 > 0,
-                idle: (flags & 0x60 == 0x60).then(|| 70 * MS + u64::from(flags)),
-                total: (flags >= 0xc0).then(|| 150 * MS + u64::from(flags)),
-            }),
+            Op::Call { flags } => Command::Call(Spec::of(flags)),
+            Op::Listen { filter, within } => {
+                Command::Listen(Filter::of(filter), (within >= 0xc0).then(|| 150 * MS + u64::from(within)))
+            }
+            Op::Told { pick, what, aside } => self.tells(pick, what, aside),
             Op::Ready => Command::Ready,
             Op::Transmit { pick } if self.shared() && pick < 250 => Command::Transmit(0),
             Op::Transmit { pick } => {
@@ -207,6 +224,10 @@ impl Reference for Model {
                 stream.map_or(Command::Ready, Command::Transmit)
             }
             Op::Respond { pick, reply, aside } => in_flight(pick).map_or(Command::Nothing, |call| {
+                // Subscriptions last.
+                if call.listens.is_some() && pick % 2 > 0 {
+                    return Command::Nothing;
+                }
                 // The call at the first place is mostly asked for more, or no call would see eight rounds.
                 let asks = call.place == 0 && reply >= 6;
                 let message = Message::Response {
@@ -254,7 +275,7 @@ impl Reference for Model {
             }),
             Op::Cancel { pick, reason } => calls(&|at| at != At::Over, pick)
                 .map_or(Command::Nothing, |call| Command::Cancel { call, reason }),
-            Op::StreamEnd { pick } if self.shared() && pick < 244 => Command::Nothing,
+            Op::StreamEnd { pick } if self.shared() && pick < 230 => Command::Nothing,
             Op::StreamEnd { pick } => match usize::from(pick) % self.streams.len() {
                 0 if !self.shared() && pick < 250 => Command::Nothing,
                 stream => Command::StreamEnd(stream),
@@ -303,7 +324,7 @@ impl Model {
     }
 
     /// On the stream of its attempt, or on another.
-    fn message(&self, id: i64, aside: bool, message: Message) -> Command {
+    pub(crate) fn message(&self, id: i64, aside: bool, message: Message) -> Command {
         let own = usize::try_from(id.saturating_sub(1)).ok().and_then(|at| self.attempts.get(at)?.stream);
         let stream = match (self.shared(), aside) {
             (true, _) => 0,

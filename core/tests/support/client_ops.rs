@@ -4,12 +4,15 @@ use sansio_mcp::violation::PeerViolation;
 use serde_json::{Value, json};
 
 use crate::bytes::Bytes;
+use crate::client_listens::Told;
 use crate::frame::Operation;
 
 /// What to do. Calls, attempts and streams are picked by a number that the model's state resolves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Op {
     Call { flags: u8 },
+    Listen { filter: u8, within: u8 },
+    Told { pick: u8, what: u8, aside: bool },
     Ready,
     Transmit { pick: u8 },
     Respond { pick: u8, reply: u8, aside: bool },
@@ -29,19 +32,21 @@ impl Operation for Op {
         let (kind, pick, more) = (bytes.next()?, bytes.next()?, bytes.next()?);
         let aside = more >= 240;
         Some(match kind {
-            0..=34 => Self::Call { flags: more },
-            35..=59 => Self::Ready,
-            60..=99 => Self::Transmit { pick },
-            100..=134 => Self::Respond { pick, reply: more, aside },
-            135..=149 => Self::Progress { pick, value: more, aside },
-            150..=152 => Self::Stray { id: pick, progress: more % 2 == 0 },
-            153..=155 => Self::Junk { which: more },
-            156..=175 => Self::Answer { pick, how: more },
-            176..=178 => Self::Cancel { pick, reason: more % 2 == 0 },
-            179 => Self::StreamEnd { pick },
-            180..=194 => Self::Time { by: more, handle: pick % 4 > 0 },
-            255 if pick >= 250 => Self::Close,
-            195..=255 => Self::Poll,
+            0..=23 => Self::Call { flags: more },
+            24..=32 => Self::Listen { filter: pick, within: more },
+            33..=54 => Self::Ready,
+            55..=90 => Self::Transmit { pick },
+            91..=120 => Self::Respond { pick, reply: more, aside },
+            121..=135 => Self::Progress { pick, value: more, aside },
+            136..=138 => Self::Stray { id: pick, progress: more % 2 == 0 },
+            139..=141 => Self::Junk { which: more },
+            142..=161 => Self::Answer { pick, how: more },
+            162..=164 => Self::Cancel { pick, reason: more % 2 == 0 },
+            165 => Self::StreamEnd { pick },
+            166..=180 => Self::Time { by: more, handle: pick % 4 > 0 },
+            181..=202 => Self::Told { pick, what: more, aside },
+            255 if pick >= 230 => Self::Close,
+            203..=255 => Self::Poll,
         })
     }
 }
@@ -54,7 +59,7 @@ pub(crate) enum WireId {
 }
 
 impl WireId {
-    fn json(self) -> Value {
+    pub(crate) fn json(self) -> Value {
         match self {
             Self::Int(id) => json!(id),
             Self::Str => json!("1"),
@@ -172,11 +177,16 @@ pub(crate) enum Message {
         token: WireId,
         value: Option<f64>,
     },
+    /// A notification that names a subscription.
+    Told {
+        subscription: WireId,
+        what: Told,
+    },
     Junk(usize),
 }
 
 /// What is not a message, or none for a client, and the rule that it breaks.
-pub(crate) const JUNK: [(&[u8], Option<PeerViolation>); 10] = [
+pub(crate) const JUNK: [(&[u8], Option<PeerViolation>); 12] = [
     (b"\xff{", Some(PeerViolation::NotAMessage)),
     (b"", Some(PeerViolation::NotAMessage)),
     (b"[]", Some(PeerViolation::NotAMessage)),
@@ -187,6 +197,11 @@ pub(crate) const JUNK: [(&[u8], Option<PeerViolation>); 10] = [
     (br#"{"jsonrpc":"2.0","method":"notifications/progress"}"#, Some(PeerViolation::MalformedProgress)),
     (br#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"what?"}}"#, Some(PeerViolation::UnknownResponse)),
     (br#"{"jsonrpc":"2.0","method":"notifications/message","params":5}"#, Some(PeerViolation::MalformedLog)),
+    (br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#, Some(PeerViolation::NotSubscribed)),
+    (
+        br#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a","_meta":{"io.modelcontextprotocol/subscriptionId":null}}}"#,
+        Some(PeerViolation::NotSubscribed),
+    ),
 ];
 
 /// Which of them breaks no rule.
@@ -208,6 +223,10 @@ impl Message {
                 if let Some(value) = value {
                     message["params"]["progress"] = json!(value);
                 }
+            }
+            Self::Told { subscription, what } => {
+                message["method"] = json!(what.method());
+                message["params"] = what.params(&subscription.json());
             }
             Self::Junk(which) => return JUNK[which].0.to_vec(),
         }

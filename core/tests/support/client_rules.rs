@@ -5,13 +5,18 @@ use sansio_mcp::misuse::Misuse;
 use sansio_mcp::violation::PeerViolation;
 use serde_json::{Value, json};
 
+use crate::client_listens::Filter;
 use crate::client_model::{At, Attempt, Binding, Call, Command, Event, MS, Model, Seen, Spec, arguments};
 use crate::client_ops::{JUNK, Message, NEWER, OLDER, Reply, STATE, WireId};
 
 impl Model {
     pub(crate) fn obey(&mut self, command: &Command) -> Seen {
         match command {
-            Command::Call(spec) => self.call(*spec),
+            Command::Call(spec) => self.call(*spec, None),
+            Command::Listen(filter, within) => {
+                let spec = Spec { tool: false, progress: false, idle: None, total: *within };
+                self.call(spec, Some(filter.clone()))
+            }
             Command::Ready => self.ready(),
             Command::Transmit(stream) => self.transmit(*stream),
             Command::Message { stream, message } => {
@@ -54,7 +59,7 @@ impl Model {
         }
     }
 
-    fn call(&mut self, spec: Spec) -> Seen {
+    fn call(&mut self, spec: Spec, listens: Option<Filter>) -> Seen {
         let unread =
             self.events.iter().filter(|event| matches!(event, Event::Finished(..) | Event::BadPeer(..)));
         if self.closed {
@@ -78,6 +83,7 @@ impl Model {
             total: None,
             total_left: spec.total,
             retry: None,
+            listens: listens.map(|filter| (filter, false)),
         });
         self.send(self.calls.len() - 1);
         Seen::Called(self.calls.len() - 1)
@@ -201,13 +207,19 @@ impl Model {
 
     fn request(&self, nth: usize) -> Value {
         let call = &self.calls[nth];
-        let mut params = if call.spec.tool { arguments(nth) } else { json!({}) };
+        let (method, mut params) = match &call.listens {
+            Some((filter, _)) => ("subscriptions/listen", json!({"notifications": filter.json()})),
+            None if call.spec.tool => ("tools/call", arguments(nth)),
+            None => ("tools/list", json!({})),
+        };
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": if call.older { OLDER } else { NEWER },
             "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
             "io.modelcontextprotocol/clientCapabilities": {},
-            "traceparent": format!("00-{nth}"),
         });
+        if call.listens.is_none() {
+            params["_meta"]["traceparent"] = json!(format!("00-{nth}"));
+        }
         if call.spec.progress || call.spec.idle.is_some() {
             params["_meta"]["progressToken"] = json!(call.id);
         }
@@ -217,11 +229,10 @@ impl Model {
         if call.state {
             params["requestState"] = json!(STATE);
         }
-        let method = if call.spec.tool { "tools/call" } else { "tools/list" };
         json!({"jsonrpc": "2.0", "id": call.id, "method": method, "params": params})
     }
 
-    fn violation(&mut self, violation: PeerViolation) {
+    pub(crate) fn violation(&mut self, violation: PeerViolation) {
         let waiting = self.events.iter().filter(|event| matches!(event, Event::Violation(_)));
         if waiting.count() < 64 {
             self.events.push_back(Event::Violation(violation));
@@ -234,6 +245,7 @@ impl Model {
             Message::Progress { value: None, .. } => return self.violation(PeerViolation::MalformedProgress),
             Message::Progress { token, .. } => (token, PeerViolation::UnknownToken),
             Message::Response { id, .. } => (id, PeerViolation::UnknownResponse),
+            Message::Told { subscription, .. } => (subscription, PeerViolation::NotSubscribed),
         };
         let WireId::Int(id) = id else {
             return self.violation(unknown);
@@ -250,6 +262,7 @@ impl Model {
             (Some(nth), _) if self.calls[nth].at == At::Queued => self.violation(unknown),
             (Some(nth), Message::Response { reply, .. }) => self.replied(nth, reply),
             (Some(nth), Message::Progress { value, .. }) => self.progressed(nth, value.unwrap()),
+            (Some(nth), Message::Told { what, .. }) => self.told(nth, what),
             (Some(_), Message::Junk(_)) => unreachable!(),
         }
     }
@@ -284,7 +297,9 @@ impl Model {
             Reply::Error => Some(Event::Finished(nth, "PEER_ERROR")),
             Reply::Version { supported } => {
                 let other = if call.older { NEWER } else { OLDER };
-                if supported.contains(&other) && !call.corrected {
+                // A subscription that was acknowledged is past correcting.
+                let active = call.listens.as_ref().is_some_and(|(_, active)| *active);
+                if supported.contains(&other) && !call.corrected && !active {
                     call.corrected = true;
                     call.older = !call.older;
                     return self.send(nth);

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use sansio_mcp::client::call::State;
 use sansio_mcp::client::{
-    Abandon, CallSpec, Client, ClientConfig, ClientEvent, ClientKind, InputAnswer, Outcome, Routing, StreamId,
+    Abandon, CallSpec, Client, ClientConfig, ClientEvent, ClientKind, InputAnswer, Outcome, Refused, Routing,
+    StreamId,
 };
 use sansio_mcp::id::CallId;
 use sansio_mcp::limits::ClientLimits;
@@ -15,6 +16,7 @@ use sansio_mcp::model::{ClientCapabilities, Implementation};
 use sansio_mcp::time::{Mono, Now};
 use serde_json::Value;
 
+use crate::client_listens::Topic;
 use crate::client_model::{At, Binding, Command, Event, Model, Seen, Setup, arguments};
 use crate::client_ops::{Message, NEWER, OLDER};
 use crate::frame::{self, Engine};
@@ -79,14 +81,13 @@ impl Engine for System {
                 }
                 let meta = serde_json::json!({"traceparent": format!("00-{nth}")});
                 let call = call.total_timeout(spec.total.map(Duration::from_nanos)).meta(&meta).unwrap();
-                match self.client.call(now, call) {
-                    Err(refused) => Seen::Refused(refused),
-                    Ok(id) => {
-                        assert_eq!(self.names.insert(id, nth), None, "an id was reused");
-                        self.ids.push(id);
-                        Seen::Called(nth)
-                    }
-                }
+                let called = self.client.call(now, call);
+                self.called(called)
+            }
+            Command::Listen(filter, within) => {
+                let spec = filter.spec().acknowledged_within(within.map(Duration::from_nanos));
+                let called = self.client.listen(now, &spec);
+                self.called(called)
             }
             Command::Ready => self.ready(),
             Command::Transmit(stream) => self.transmit(*stream),
@@ -146,6 +147,8 @@ impl Engine for System {
             assert_eq!((at, round), (call.at, call.round), "call {nth}");
             // 12: never more than eight rounds.
             assert!(round <= 8);
+            let active = call.at != At::Over && call.listens.as_ref().is_some_and(|(_, active)| *active);
+            assert_eq!(client.is_listening(self.ids[nth]), active, "call {nth}");
             if state.is_some() {
                 assert_eq!(self.ids[nth].index() as usize, call.place);
             }
@@ -190,6 +193,18 @@ impl Engine for System {
 }
 
 impl System {
+    fn called(&mut self, called: Result<CallId, Refused>) -> Seen {
+        let nth = self.ids.len();
+        match called {
+            Err(refused) => Seen::Refused(refused),
+            Ok(id) => {
+                assert_eq!(self.names.insert(id, nth), None, "an id was reused");
+                self.ids.push(id);
+                Seen::Called(nth)
+            }
+        }
+    }
+
     fn ready(&mut self) -> Seen {
         let Some(stream) = self.client.poll_ready_stream() else {
             return Seen::Nothing;
@@ -237,6 +252,10 @@ impl System {
                 round,
                 keys: questions.iter().map(|question| question.key.to_string()).collect(),
             },
+            ClientEvent::Listening { call, acknowledged } => {
+                Event::Listening(self.names[&call], serde_json::from_str(&acknowledged).unwrap())
+            }
+            ClientEvent::Changed { call, change } => Event::Changed(self.names[&call], Topic::of(&change)),
             ClientEvent::Finished { call, outcome } => {
                 // 1: exactly once, and nothing follows.
                 assert!(self.finished.insert(self.names[&call]), "finished twice");
@@ -249,7 +268,11 @@ impl System {
             ClientEvent::Violation(rule) => Event::Violation(rule),
             other => panic!("{other:?}"),
         };
-        if let Event::Progress(call, _) | Event::Asked { call, .. } = &event {
+        if let Event::Progress(call, _)
+        | Event::Asked { call, .. }
+        | Event::Listening(call, _)
+        | Event::Changed(call, _) = &event
+        {
             assert!(!self.finished.contains(call), "something follows the end");
         }
         self.events.push(event.clone());

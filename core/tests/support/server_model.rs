@@ -10,6 +10,7 @@ use sansio_mcp::violation::PeerViolation;
 use serde_json::Value;
 
 use crate::frame::Reference;
+use crate::server_listens::{Listens, Phase, TOPICS, Topic};
 use crate::server_ops::{Ask, ODD, Op, wire_id};
 
 pub(crate) const MS: u64 = 1_000_000;
@@ -19,17 +20,50 @@ pub(crate) struct Setup {
     /// An exchange of one request rather than a channel.
     pub(crate) single: bool,
     pub(crate) in_flight: usize,
+    pub(crate) subscriptions: usize,
 }
 
 /// An operation whose request is resolved.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Command {
-    Request { id: Value, token: Option<Value>, ask: Ask },
-    Cancel { id: Value, reason: bool },
+    Request {
+        id: Value,
+        token: Option<Value>,
+        ask: Ask,
+        client: u8,
+    },
+    Cancel {
+        id: Value,
+        reason: bool,
+    },
     Odd(usize),
     Oversized,
-    Progress { nth: usize, value: f64 },
-    Respond { nth: usize, how: Answer },
+    Progress {
+        nth: usize,
+        value: f64,
+    },
+    Respond {
+        nth: usize,
+        how: Answer,
+    },
+    Ask {
+        nth: usize,
+        how: Asks,
+    },
+    Notify {
+        nth: usize,
+    },
+    /// For everything that is asked for, or for resources alone.
+    Acknowledge {
+        nth: usize,
+        less: bool,
+    },
+    Publish(Topic),
+    /// All resources whose URI begins with this.
+    PublishResources(&'static str),
+    EndSubscription {
+        nth: usize,
+    },
     Transmit,
     Timeout,
     InputEnd,
@@ -39,6 +73,21 @@ pub(crate) enum Command {
     Nothing,
 }
 
+impl Command {
+    /// The request that it names.
+    pub(crate) fn request(&self) -> Option<usize> {
+        match self {
+            Self::Progress { nth, .. }
+            | Self::Respond { nth, .. }
+            | Self::Ask { nth, .. }
+            | Self::Notify { nth }
+            | Self::Acknowledge { nth, .. }
+            | Self::EndSubscription { nth } => Some(*nth),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     Result,
@@ -46,9 +95,19 @@ pub(crate) enum Answer {
     Refusal,
 }
 
+/// What a round carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Asks {
+    Questions,
+    State,
+    Both,
+    Neither,
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Event {
-    Request(usize),
+    /// What reached the application was this, of this client.
+    Request(usize, Ask, u8),
     Stopped(usize, &'static str),
     Violation(PeerViolation),
 }
@@ -58,9 +117,18 @@ pub(crate) enum Event {
 pub(crate) enum Seen {
     Nothing,
     Reported(Reported),
-    Answered { encoded: bool },
+    Answered {
+        encoded: bool,
+    },
+    /// It was queued, or dropped because too much waits.
+    Notified(bool),
+    Ok,
     Misuse(Misuse),
-    Sent { kind: Kind, last: bool, json: Value },
+    Sent {
+        kind: Kind,
+        last: bool,
+        json: Value,
+    },
     Event(Event),
 }
 
@@ -76,6 +144,11 @@ pub(crate) struct Request {
     /// Its place among those in flight, the one given back last first; those stopped together are told in this order.
     pub(crate) place: usize,
     pub(crate) at: At,
+    /// Nothing remembers it: stopped, or on a channel its answer was taken.
+    pub(crate) gone: bool,
+    pub(crate) ask: Ask,
+    /// It is a subscription.
+    pub(crate) listens: Option<Listens>,
     pub(crate) id: Value,
     pub(crate) token: Option<Value>,
     pub(crate) last: Option<f64>,
@@ -128,8 +201,8 @@ impl Reference for Model {
     type Seen = Seen;
 
     fn setups() -> BoxedStrategy<Setup> {
-        let setup = |(single, in_flight)| Setup { single, in_flight };
-        (prop::bool::weighted(0.3), 1..6usize).prop_map(setup).boxed()
+        let setup = |(single, in_flight, subscriptions)| Setup { single, in_flight, subscriptions };
+        (prop::bool::weighted(0.3), 1..6usize, 1..4usize).prop_map(setup).boxed()
     }
 
     fn of(setup: Setup) -> Self {
@@ -173,6 +246,8 @@ impl Reference for Model {
                 id: wire_id(id),
                 token: (how >= 64).then(|| wire_id(how / 3)),
                 ask: Ask::of(how),
+                // Mostly the first.
+                client: (id / 12).saturating_sub(16),
             },
             Op::Cancel { pick: p, how } => {
                 let ids = self.ids_in_use();
@@ -204,6 +279,22 @@ impl Reference for Model {
                 },
                 _ => Command::Nothing,
             },
+            Op::Ask { pick: p, how } => pick(p).map_or(Command::Nothing, |nth| Command::Ask {
+                nth,
+                how: [Asks::Questions, Asks::State, Asks::Both, Asks::Neither][usize::from(how % 4)],
+            }),
+            Op::Notify { pick: p } => pick(p).map_or(Command::Nothing, |nth| Command::Notify { nth }),
+            Op::Acknowledge { pick: p, how } => self
+                .subscription(p, Phase::Opening)
+                .map_or(Command::Nothing, |nth| Command::Acknowledge { nth, less: how % 4 == 0 }),
+            Op::Publish { what } => match what % 8 {
+                0 => Command::PublishResources(""),
+                1 => Command::PublishResources(["a", "L", "a/", "\u{e9}"][usize::from(what / 64)]),
+                _ => Command::Publish(TOPICS[usize::from(what / 8) % TOPICS.len()]),
+            },
+            Op::EndSubscription { pick: p } => self
+                .subscription(p, if p % 4 == 0 { Phase::Opening } else { Phase::Listening })
+                .map_or(Command::Nothing, |nth| Command::EndSubscription { nth }),
             // The reader is stuck at times, or nobody would have much to send.
             Op::Transmit if self.requests.len() % 8 == 7 => Command::Nothing,
             Op::Transmit => Command::Transmit,
@@ -233,6 +324,22 @@ impl Reference for Model {
 impl Model {
     pub(crate) fn live(&self) -> Vec<usize> {
         (0..self.requests.len()).filter(|nth| self.requests[*nth].at != At::Over).collect()
+    }
+
+    /// Subscriptions that have not ended.
+    pub(crate) fn subscriptions(&self) -> usize {
+        self.live().into_iter().filter(|nth| self.requests[*nth].listens.is_some()).count()
+    }
+
+    /// Mostly one in this phase; now and then any request.
+    fn subscription(&self, pick: u8, phase: Phase) -> Option<usize> {
+        let fits = |nth: &usize| {
+            let request = &self.requests[*nth];
+            pick >= 240
+                || request.at == At::Running && request.listens.as_ref().is_some_and(|l| l.phase == phase)
+        };
+        let from: Vec<usize> = (0..self.told_of).filter(fits).collect();
+        from.get(usize::from(pick) % from.len().max(1)).copied()
     }
 
     pub(crate) fn in_flight(&self) -> usize {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::bytes::Bytes;
 use crate::frame::Operation;
+use crate::server_listens::Filter;
 
 /// What to do. Requests are picked by a number that the model's state resolves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +17,11 @@ pub(crate) enum Op {
     Oversized,
     Progress { pick: u8, value: u8 },
     Respond { pick: u8, how: u8 },
+    Ask { pick: u8, how: u8 },
+    Notify { pick: u8 },
+    Acknowledge { pick: u8, how: u8 },
+    Publish { what: u8 },
+    EndSubscription { pick: u8 },
     Transmit,
     Time { by: u8, handle: bool },
     InputEnd,
@@ -29,14 +35,19 @@ impl Operation for Op {
         let (kind, pick, more) = (bytes.next()?, bytes.next()?, bytes.next()?);
         // More polls than there are events, or stops wait behind violations and nothing new is accepted.
         Some(match kind {
-            0..=39 => Self::Request { id: pick, how: more },
-            40..=54 => Self::Cancel { pick, how: more },
-            55..=60 => Self::Odd { which: more },
-            61 => Self::Oversized,
-            62..=109 => Self::Progress { pick, value: more },
-            110..=129 => Self::Respond { pick, how: more },
-            130..=174 => Self::Transmit,
-            175..=184 => Self::Time { by: more, handle: pick % 4 > 0 },
+            0..=36 => Self::Request { id: pick, how: more },
+            37..=50 => Self::Cancel { pick, how: more },
+            51..=56 => Self::Odd { which: more },
+            57 => Self::Oversized,
+            58..=90 => Self::Progress { pick, value: more },
+            91..=107 => Self::Respond { pick, how: more },
+            108..=111 => Self::Ask { pick, how: more },
+            112..=115 => Self::Notify { pick },
+            116..=125 => Self::Acknowledge { pick, how: more },
+            126..=138 => Self::Publish { what: more },
+            139..=140 => Self::EndSubscription { pick },
+            141..=176 => Self::Transmit,
+            177..=184 => Self::Time { by: more, handle: pick % 4 > 0 },
             185..=186 => match pick {
                 0..=7 => Self::InputEnd,
                 8..=15 => Self::StreamEnd,
@@ -67,7 +78,11 @@ pub(crate) fn wire_id(byte: u8) -> Value {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ask {
     Call,
+    /// With the answers of a round and its state.
+    Again,
     List,
+    /// For one of the filters.
+    Listen(u8),
     Discover,
     UnknownMethod,
     NoMeta,
@@ -75,7 +90,14 @@ pub(crate) enum Ask {
     OtherVersion,
     NoName,
     BadArguments,
+    BadAnswers,
+    /// State for a method that never asks.
+    StrayState,
+    NoFilter,
 }
+
+/// What a server gets back with the answers.
+pub(crate) const STATE: &str = "opaque \"\u{e9}\\ state==";
 
 impl Ask {
     pub(crate) fn of(byte: u8) -> Self {
@@ -87,31 +109,38 @@ impl Ask {
             4 => Self::OtherVersion,
             5 => Self::NoName,
             6 => Self::BadArguments,
-            7..=10 => Self::List,
+            7..=9 => Self::List,
+            10 => Self::BadAnswers,
+            11 => Self::StrayState,
+            12 => Self::NoFilter,
+            13..=18 => Self::Listen(byte / 32),
+            19..=21 => Self::Again,
             _ => Self::Call,
         }
     }
 
     pub(crate) fn is_served(self) -> bool {
-        matches!(self, Self::Call | Self::List)
+        matches!(self, Self::Call | Self::Again | Self::List | Self::Listen(_))
     }
 
-    pub(crate) fn request(self, id: &Value, token: Option<&Value>) -> Value {
+    /// `client` is whose it is: what a client says of itself stands in each of its requests.
+    pub(crate) fn request(self, id: &Value, token: Option<&Value>, client: u8) -> Value {
         let method = match self {
-            Self::List | Self::NoMeta => "tools/list",
+            Self::List | Self::NoMeta | Self::StrayState => "tools/list",
             Self::Discover => "server/discover",
             Self::UnknownMethod => "prompts/get",
+            Self::Listen(_) | Self::NoFilter => "subscriptions/listen",
             _ => "tools/call",
         };
         let mut params = json!({"_meta": {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": "c", "version": client.to_string()},
+            "io.modelcontextprotocol/clientCapabilities": if client == 3 { json!({"roots": {}}) } else { json!({}) },
         }});
         if let Some(token) = token {
             params["_meta"]["progressToken"] = token.clone();
         }
-        if self != Self::NoName {
+        if !matches!(self, Self::NoName) {
             params["name"] = json!("tool");
         }
         match self {
@@ -121,6 +150,13 @@ impl Ask {
                 params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2025-11-25");
             }
             Self::BadArguments => params["arguments"] = json!([1]),
+            Self::Again => {
+                params["inputResponses"] = answers();
+                params["requestState"] = json!(STATE);
+            }
+            Self::BadAnswers => params["inputResponses"] = json!([answers()]),
+            Self::StrayState => params["requestState"] = json!(STATE),
+            Self::Listen(which) => params["notifications"] = Filter::of(which).json(),
             _ => {}
         }
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
@@ -130,12 +166,12 @@ impl Ask {
     pub(crate) fn answer(self, id: &Value) -> (Kind, Value) {
         let error = |status, code| (Kind::Response(status), error(Some(id), code, None));
         match self {
-            Self::Call | Self::List => unreachable!(),
+            Self::Call | Self::Again | Self::List | Self::Listen(_) => unreachable!(),
             Self::Discover => {
                 let result = json!({
                     "resultType": "complete",
                     "supportedVersions": ["2026-07-28"],
-                    "capabilities": {"tools": {}},
+                    "capabilities": {"tools": {"listChanged": true}, "resources": {"subscribe": true}},
                     "ttlMs": 0,
                     "cacheScope": "public",
                     "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "s", "version": "1"}},
@@ -144,14 +180,21 @@ impl Ask {
                 (Kind::Response(Status::Ok), answer)
             }
             Self::UnknownMethod => error(Status::NotFound, -32601),
-            Self::NoMeta | Self::NullToken | Self::NoName => error(Status::BadRequest, -32602),
-            Self::BadArguments => error(Status::Ok, -32602),
+            Self::NoMeta | Self::NullToken | Self::NoName | Self::NoFilter => {
+                error(Status::BadRequest, -32602)
+            }
+            Self::BadArguments | Self::BadAnswers | Self::StrayState => error(Status::Ok, -32602),
             Self::OtherVersion => {
                 let data = json!({"supported": ["2026-07-28"], "requested": "2025-11-25"});
                 (Kind::Response(Status::BadRequest), self::error(Some(id), -32022, Some(data)))
             }
         }
     }
+}
+
+/// Answers of a round.
+pub(crate) fn answers() -> Value {
+    json!({"k\u{e9}": {"action": "accept", "content": {"n": 1}}, "other": {"action": "decline"}})
 }
 
 /// An error response whose message is blotted out.

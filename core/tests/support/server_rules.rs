@@ -7,8 +7,9 @@ use sansio_mcp::server::{Kind, Reported, Status};
 use sansio_mcp::violation::PeerViolation;
 use serde_json::{Value, json};
 
-use crate::server_model::{Answer, At, Command, Event, MS, Model, Own, Reading, Request, Seen};
-use crate::server_ops::{ODD, Odd, error};
+use crate::server_listens::{Listens, Phase, UNSENT};
+use crate::server_model::{Answer, Asks, At, Command, Event, MS, Model, Own, Reading, Request, Seen};
+use crate::server_ops::{Ask, ODD, Odd, STATE, error};
 
 impl Model {
     pub(crate) fn obey(&mut self, command: &Command) -> Seen {
@@ -23,6 +24,18 @@ impl Model {
             }
             Command::Progress { nth, value } => self.progress(*nth, *value),
             Command::Respond { nth, how } => self.respond(*nth, *how),
+            Command::Ask { nth, how } => self.ask(*nth, *how),
+            Command::Notify { nth } => self.notify(*nth),
+            Command::Acknowledge { nth, less } => self.acknowledge(*nth, *less),
+            Command::Publish(topic) => {
+                self.publish(&|other| other == topic);
+                Seen::Nothing
+            }
+            Command::PublishResources(prefix) => {
+                self.publish(&|topic| topic.begins_with(prefix));
+                Seen::Nothing
+            }
+            Command::EndSubscription { nth } => self.end_subscription(*nth),
             Command::Transmit => self.transmit(),
             Command::Timeout => {
                 if self.grace.is_some_and(|grace| grace <= self.clock) {
@@ -35,10 +48,12 @@ impl Model {
                 if !self.setup.single && self.reading == Reading::Open {
                     self.reading = Reading::Ended;
                     self.grace = Some(self.clock + 1500 * MS);
+                    self.end_subscriptions();
                 }
                 Seen::Nothing
             }
             Command::Close => {
+                self.end_subscriptions();
                 self.reading = self.reading.max(Reading::Ended);
                 self.grace = None;
                 self.stop_all("CLOSING");
@@ -48,8 +63,9 @@ impl Model {
                 self.reading = Reading::Closed;
                 self.grace = None;
                 self.stop_all("LOST");
-                for nth in self.live() {
+                for nth in 0..self.requests.len() {
                     self.over(nth);
+                    self.requests[nth].gone = true;
                 }
                 self.control.clear();
                 self.own.clear();
@@ -57,7 +73,7 @@ impl Model {
             }
             Command::Poll => {
                 let event = self.events.pop_front();
-                self.told_of += usize::from(matches!(event, Some(Event::Request(_))));
+                self.told_of += usize::from(matches!(event, Some(Event::Request(..))));
                 event.map_or(Seen::Nothing, Seen::Event)
             }
             Command::Nothing => Seen::Nothing,
@@ -67,16 +83,19 @@ impl Model {
     /// A message on a channel.
     fn read(&mut self, command: &Command) {
         match command {
-            Command::Request { id, token, ask } => {
+            Command::Request { id, token, ask, client } => {
                 if self.ids_in_use().contains(id) {
                     if self.own.iter().any(|own| own.id == *id) {
                         self.met.insert("duplicate of an own answer");
                     }
                     self.violation(PeerViolation::DuplicateId);
                 } else if !ask.is_served() {
+                    if *ask == Ask::StrayState {
+                        self.violation(PeerViolation::StateNotAllowed);
+                    }
                     self.answer(id, ask.answer(id));
-                } else if self.has_room() {
-                    self.accept(id, token.as_ref());
+                } else if self.has_room() && !self.listens_enough(*ask) {
+                    self.accept(id, token.as_ref(), *ask, *client);
                 } else {
                     let data = json!({"code": "SERVER_BUSY", "retryAfterMs": 100 + self.in_flight()});
                     let busy = error(Some(id), 1001, Some(data));
@@ -121,7 +140,9 @@ impl Model {
             return note(self, rule);
         }
         match command {
-            Command::Request { id, token, ask } if ask.is_served() => self.accept(id, token.as_ref()),
+            Command::Request { id, token, ask, client } if ask.is_served() => {
+                self.accept(id, token.as_ref(), *ask, *client);
+            }
             Command::Odd(which) if matches!(ODD[*which].1, Odd::Noted(_)) => {
                 self.not_a_message(-32600);
                 note(self, PeerViolation::ResponseToServer);
@@ -155,21 +176,31 @@ impl Model {
         }
     }
 
-    fn accept(&mut self, id: &Value, token: Option<&Value>) {
+    fn accept(&mut self, id: &Value, token: Option<&Value>, ask: Ask, client: u8) {
         self.requests.push(Request {
             place: self.places.pop().unwrap(),
             at: At::Running,
+            gone: false,
+            ask,
+            listens: Listens::of(ask),
             id: id.clone(),
             token: token.cloned(),
             last: None,
             queue: VecDeque::new(),
         });
-        self.events.push_back(Event::Request(self.requests.len() - 1));
+        self.events.push_back(Event::Request(self.requests.len() - 1, ask, client));
     }
 
     fn not_a_message(&mut self, code: i64) {
         self.control.push_back((Kind::Response(Status::BadRequest), error(None, code, None)));
         self.violation(PeerViolation::NotAMessage);
+    }
+
+    /// As many subscriptions as may be.
+    fn listens_enough(&mut self, ask: Ask) -> bool {
+        let enough = matches!(ask, Ask::Listen(_)) && self.subscriptions() >= self.setup.subscriptions;
+        self.met.extend(enough.then_some("too many subscriptions"));
+        enough
     }
 
     fn violation(&mut self, rule: PeerViolation) {
@@ -183,6 +214,7 @@ impl Model {
     fn stop(&mut self, nth: usize, why: &'static str) {
         let running = self.requests[nth].at == At::Running;
         self.over(nth);
+        self.requests[nth].gone = true;
         if running {
             let behind =
                 self.setup.single.then(|| self.events.iter().position(|e| matches!(e, Event::Violation(_))));
@@ -202,13 +234,16 @@ impl Model {
 
     fn over(&mut self, nth: usize) {
         let request = &mut self.requests[nth];
-        request.at = At::Over;
+        request.gone |= !self.setup.single;
         request.queue.clear();
+        if std::mem::replace(&mut request.at, At::Over) == At::Over {
+            return;
+        }
         self.places.push(request.place);
         self.turns.retain(|other| *other != nth);
     }
 
-    fn queue(&mut self, nth: usize, kind: Kind, json: Value) {
+    pub(crate) fn queue(&mut self, nth: usize, kind: Kind, json: Value) {
         self.requests[nth].queue.push_back((kind, json));
         if !self.turns.contains(&nth) {
             self.turns.push_back(nth);
@@ -232,17 +267,67 @@ impl Model {
         request.last = Some(value);
         let params = json!({"progressToken": token, "progress": value, "total": 100.0, "message": "m"});
         let message = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
-        // 16 may wait; then the newest gives its place to the next.
-        if request.queue.len() == 16 {
-            *request.queue.back_mut().unwrap() = (Kind::Progress, message);
+        // 16 may wait; then the newest gives its place to the next, if nothing else stands behind it.
+        let progress = request.queue.iter().filter(|(kind, _)| *kind == Kind::Progress).count();
+        let full = progress >= 16 || request.unsent() >= UNSENT;
+        if let Some(newest) = request.queue.back_mut().filter(|(kind, _)| full && *kind == Kind::Progress) {
+            *newest = (Kind::Progress, message);
             return Seen::Reported(Reported::Replaced);
         }
         self.queue(nth, Kind::Progress, message);
         Seen::Reported(Reported::Queued)
     }
 
+    /// A line of the log, dropped if too much waits.
+    fn notify(&mut self, nth: usize) -> Seen {
+        if self.requests[nth].at != At::Running {
+            return Seen::Misuse(Misuse::Over);
+        }
+        let room = self.requests[nth].unsent() < UNSENT;
+        if room {
+            let params = json!({"level": "info", "data": "\u{e9}\"\n"});
+            let message = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params});
+            self.queue(nth, Kind::Notification, message);
+        }
+        Seen::Notified(room)
+    }
+
+    fn ask(&mut self, nth: usize, how: Asks) -> Seen {
+        let request = &mut self.requests[nth];
+        if request.at != At::Running {
+            return Seen::Misuse(Misuse::Over);
+        }
+        if how == Asks::Neither || !matches!(request.ask, Ask::Call | Ask::Again) {
+            return Seen::Misuse(Misuse::CannotAsk);
+        }
+        request.at = At::Answered;
+        let mut result = json!({
+            "resultType": "input_required",
+            "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "s", "version": "1"}},
+        });
+        if matches!(how, Asks::Questions | Asks::Both) {
+            result["inputRequests"] = json!({"k\u{e9}": {"method": "roots/list"}});
+        }
+        if matches!(how, Asks::State | Asks::Both) {
+            result["requestState"] = json!(STATE);
+        }
+        let message = json!({"jsonrpc": "2.0", "id": request.id, "result": result});
+        self.queue(nth, Kind::Response(Status::Ok), message);
+        Seen::Ok
+    }
+
     fn respond(&mut self, nth: usize, how: Answer) -> Seen {
         let request = &mut self.requests[nth];
+        if request.gone {
+            return Seen::Misuse(Misuse::Over);
+        }
+        // A subscription has no answer but a refusal, before it is accepted.
+        if let Some(listens) = &mut request.listens {
+            if how != Answer::Refusal || listens.phase != Phase::Opening {
+                return Seen::Misuse(Misuse::Subscription);
+            }
+            listens.phase = Phase::Done;
+        }
         if request.at != At::Running {
             return Seen::Misuse(Misuse::Over);
         }
@@ -273,7 +358,7 @@ impl Model {
             return Seen::Nothing;
         };
         let (kind, json) = self.requests[nth].queue.pop_front().unwrap();
-        let last = kind != Kind::Progress;
+        let last = matches!(kind, Kind::Response(_));
         if last {
             self.over(nth);
         } else if !self.requests[nth].queue.is_empty() {

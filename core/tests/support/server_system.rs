@@ -4,18 +4,22 @@ use std::sync::Arc;
 
 use sansio_mcp::id::ServingId;
 use sansio_mcp::limits::ServerLimits;
-use sansio_mcp::model::{Implementation, RawJson, ServerCapabilities, ToolsCapability};
+use sansio_mcp::model::{
+    Implementation, InputRequests, InputRequiredResult, RawJson, ResourcesCapability, ServerCapabilities,
+    SubscriptionFilter, ToolsCapability,
+};
 use sansio_mcp::server::{
-    EncodeError, ErrorReply, Exchange, Progress, ResultBody, Server, ServerConfig, ServerEvent, Status,
-    WrittenBody,
+    EncodeError, ErrorReply, Exchange, Method, Progress, Request, ResultBody, Server, ServerConfig,
+    ServerEvent, Status, WrittenBody,
 };
 use sansio_mcp::time::{Mono, Now};
 use sansio_mcp::wire::Malformed;
 use serde_json::Value;
 
 use crate::frame::{self, Engine};
-use crate::server_model::{Answer, At, Command, Event, Model, Reading, Seen, Setup};
-use crate::server_ops::ODD;
+use crate::server_listens::Filter;
+use crate::server_model::{Answer, Asks, At, Command, Event, Model, Reading, Seen, Setup};
+use crate::server_ops::{Ask, ODD, STATE, answers};
 
 #[allow(clippy::large_enum_variant)] // a handful in all
 enum Real {
@@ -26,6 +30,8 @@ enum Real {
 pub(crate) struct System {
     real: Real,
     ids: Vec<ServingId>,
+    /// What each subscription asked for.
+    filters: Vec<Option<SubscriptionFilter>>,
     /// Events collected, in order.
     pub(crate) events: Vec<Event>,
 }
@@ -49,11 +55,13 @@ impl ResultBody for NotEncodable {
     }
 }
 
-pub(crate) fn config(in_flight: usize) -> Arc<ServerConfig> {
+pub(crate) fn config(in_flight: usize, subscriptions: usize) -> Arc<ServerConfig> {
     let mut limits = ServerLimits::default();
     limits.in_flight = in_flight;
-    let mut capabilities = ServerCapabilities::default();
-    capabilities.tools = Some(ToolsCapability::default());
+    limits.subscriptions = subscriptions;
+    let capabilities = ServerCapabilities::default()
+        .with_tools(ToolsCapability::default().with_list_changed(true))
+        .with_resources(ResourcesCapability::default().with_subscribe(true));
     let config = ServerConfig::builder(Implementation::new("s", "1"), capabilities).limits(limits);
     Arc::new(config.build().unwrap())
 }
@@ -62,7 +70,7 @@ impl Engine for System {
     type Model = Model;
 
     fn of(setup: Setup) -> Self {
-        let config = config(setup.in_flight);
+        let config = config(setup.in_flight, setup.subscriptions);
         Self {
             real: if setup.single {
                 Real::Single(Exchange::new(config))
@@ -70,6 +78,7 @@ impl Engine for System {
                 Real::Channel(Server::new(config))
             },
             ids: Vec::new(),
+            filters: Vec::new(),
             events: Vec::new(),
         }
     }
@@ -77,8 +86,8 @@ impl Engine for System {
     fn run(&mut self, told: u64, command: &Command) -> Seen {
         let now = Now::at(Mono::from_nanos(told));
         match command {
-            Command::Request { id, token, ask } => {
-                self.message(now, ask.request(id, token.as_ref()).to_string().as_bytes());
+            Command::Request { id, token, ask, client } => {
+                self.message(now, ask.request(id, token.as_ref(), *client).to_string().as_bytes());
             }
             Command::Cancel { id, reason } => {
                 let mut cancel = serde_json::json!({
@@ -101,6 +110,40 @@ impl Engine for System {
                 return done.map_or_else(Seen::Misuse, Seen::Reported);
             }
             Command::Respond { nth, how } => return self.respond(*nth, *how),
+            Command::Ask { nth, how } => {
+                let (serving, asks) = (self.ids[*nth], asks(*how));
+                let done = either!(&mut self.real, it => it.ask(serving, &asks), it.ask(&asks));
+                return done.map_or_else(Seen::Misuse, |()| Seen::Ok);
+            }
+            Command::Notify { nth } => {
+                let (serving, method) = (self.ids[*nth], "notifications/message");
+                let params = "\"level\":\"info\",\"data\":\"\u{e9}\\\"\\n\"".as_bytes();
+                let done = either!(&mut self.real, it => it.notify(serving, method, params), it.notify(method, params));
+                return done.map_or_else(Seen::Misuse, Seen::Notified);
+            }
+            Command::Acknowledge { nth, less } => {
+                let serving = self.ids[*nth];
+                let mut filter = self.filters[*nth].clone().unwrap_or_default();
+                if *less {
+                    filter.tools_list_changed = None;
+                }
+                let done =
+                    either!(&mut self.real, it => it.acknowledge(serving, &filter), it.acknowledge(&filter));
+                return done.map_or_else(Seen::Misuse, |()| Seen::Ok);
+            }
+            Command::Publish(topic) => {
+                let change = topic.change();
+                either!(&mut self.real, it => it.publish(change), it.publish(change));
+            }
+            Command::PublishResources(prefix) => {
+                let matches = |uri: &str| uri.starts_with(prefix);
+                either!(&mut self.real, it => it.publish_resources(&matches), it.publish_resources(&matches));
+            }
+            Command::EndSubscription { nth } => {
+                let serving = self.ids[*nth];
+                let done = either!(&mut self.real, it => it.end_subscription(serving), it.end_subscription());
+                return done.map_or_else(Seen::Misuse, |()| Seen::Ok);
+            }
             Command::Transmit => return self.transmit(),
             Command::Timeout => either!(&mut self.real, it => it.handle_timeout(now), { let _ = it; }),
             Command::InputEnd => either!(&mut self.real, it => it.handle_input_end(now), { let _ = it; }),
@@ -127,10 +170,15 @@ impl Engine for System {
                 assert_eq!(serving.index() as usize, request.place);
             }
         }
+        if let Real::Single(exchange) = &self.real {
+            assert_eq!(exchange.is_subscription(), model.subscriptions() > 0);
+        }
         if let Real::Channel(server) = &self.real {
             assert_eq!(server.in_flight(), model.in_flight());
-            // 8: the limit holds.
+            assert_eq!(server.subscriptions(), model.subscriptions());
+            // 8: the limits hold.
             assert!(server.in_flight() <= model.setup.in_flight);
+            assert!(server.subscriptions() <= model.setup.subscriptions);
             assert_eq!(server.has_output(), model.has_output());
             assert_eq!(server.wants_input(), model.reading == Reading::Open);
             // 4, 7: a deadline exactly while there is something for it to stop.
@@ -149,6 +197,8 @@ impl Engine for System {
         while frame::both(&mut self, &mut model, &Command::Poll) != Seen::Nothing {}
         for nth in 0..model.told_of {
             frame::both(&mut self, &mut model, &Command::Respond { nth, how: Answer::Result });
+            frame::both(&mut self, &mut model, &Command::Respond { nth, how: Answer::Refusal });
+            frame::both(&mut self, &mut model, &Command::EndSubscription { nth });
         }
         while frame::both(&mut self, &mut model, &Command::Transmit) != Seen::Nothing {}
         self.check_empty();
@@ -164,6 +214,49 @@ impl Engine for System {
             self.check_empty();
         }
     }
+}
+
+/// Whose a request is, read off the request.
+fn client_of(request: &Request) -> u8 {
+    let info: Value = serde_json::from_str(request.client_info().unwrap()).unwrap();
+    let client = info["version"].as_str().unwrap().parse().unwrap();
+    assert_eq!(request.client_capabilities(), if client == 3 { r#"{"roots":{}}"# } else { "{}" });
+    client
+}
+
+/// What a request asked, read off the request.
+fn asked(request: &Request) -> Ask {
+    let carried = (request.input_responses(), request.request_state());
+    match request.method() {
+        Method::ToolsList => Ask::List,
+        Method::SubscriptionsListen => {
+            let filter = serde_json::to_value(request.subscription_filter().unwrap()).unwrap();
+            Ask::Listen((0..8).find(|which| Filter::of(*which).json() == filter).unwrap())
+        }
+        Method::ToolsCall => {
+            assert_eq!(request.name(), Some("tool"));
+            let (Some(responses), Some(state)) = carried else {
+                assert_eq!(carried, (None, None));
+                return Ask::Call;
+            };
+            assert_eq!(serde_json::from_str::<Value>(responses).unwrap(), answers());
+            assert_eq!(state, STATE);
+            Ask::Again
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn asks(how: Asks) -> InputRequiredResult {
+    let mut asks = InputRequiredResult::default();
+    if matches!(how, Asks::Questions | Asks::Both) {
+        let roots: InputRequests = serde_json::from_str("{\"k\u{e9}\":{\"method\":\"roots/list\"}}").unwrap();
+        asks = asks.with_input_requests(roots);
+    }
+    if matches!(how, Asks::State | Asks::Both) {
+        asks = asks.with_request_state(STATE);
+    }
+    asks
 }
 
 impl System {
@@ -183,9 +276,9 @@ impl System {
             ServerEvent::Request { serving, request } => {
                 assert!(!self.ids.contains(&serving), "an id was reused");
                 assert_eq!(request.protocol_version(), "2026-07-28");
-                assert_eq!(request.name(), Some("tool"));
                 self.ids.push(serving);
-                Event::Request(self.ids.len() - 1)
+                self.filters.push(request.subscription_filter());
+                Event::Request(self.ids.len() - 1, asked(&request), client_of(&request))
             }
             ServerEvent::Stopped { serving, why } => Event::Stopped(nth(&self.ids, serving), why.code()),
             ServerEvent::Violation(rule) => Event::Violation(rule),

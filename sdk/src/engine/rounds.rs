@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use sansio_mcp::code::wire;
 use sansio_mcp::limits::MAX_ROUNDS;
 use sansio_mcp::model::{InputRequiredResult, MissingRequiredClientCapability, RawJson};
-use sansio_mcp::server::continuation::{Bound, Continuation, Digest, Questions, questions};
+use sansio_mcp::server::continuation::{Bound, Continuation, Digest, Questions};
 use sansio_mcp::server::{Request, Status};
 
 use super::channel::ChannelId;
@@ -122,7 +122,7 @@ impl<'a> Asker<'a> {
             let own = asks.kept().or(memory.kept.as_ref()).or(memory.continuation.own()).cloned();
             (memory.continuation.clone(), own)
         };
-        let Ok(continuation) = continuation.next_round(questions(asked), own) else {
+        let Ok(continuation) = continuation.next_round(asks.digests(), own) else {
             return Err(rounds_exceeded());
         };
         let declared = serde_json::from_str(request.client_capabilities()).map_err(|error| Failure {

@@ -45,7 +45,10 @@ fn read(
     move |_| std::future::ready(Ok(what))
 }
 
-async fn suggest(_: CompleteParams, _: Context<(), M>) -> Result<Vec<&'static str>, sansio_mcp_sdk::server::Exit> {
+async fn suggest(
+    _: CompleteParams,
+    _: Context<(), M>,
+) -> Result<Vec<&'static str>, sansio_mcp_sdk::server::Exit> {
     Ok(vec!["suggested"])
 }
 
@@ -75,7 +78,10 @@ async fn everything_comes_and_goes_while_the_server_serves(b: Bench) {
                 .prompt(prompt, async |_: Members<String>, _: Context<(), M>| Ok("Hello"))
                 .complete_prompt("greet", "name", suggest)
                 .resource(ResourceSpec::new("price://1", "one"), read("1"))
-                .resource_template(TemplateSpec::new("stock://{n}", "stock"), async |_: Members<String>, _: Context<(), M>| Ok("7"))
+                .resource_template(
+                    TemplateSpec::new("stock://{n}", "stock"),
+                    async |_: Members<String>, _: Context<(), M>| Ok("7"),
+                )
                 .complete_template("stock://{n}", "n", suggest)
         })
         .unwrap();
@@ -88,7 +94,8 @@ async fn everything_comes_and_goes_while_the_server_serves(b: Bench) {
     for uri in ["price://1", "stock://1"] {
         assert!(client.read_resource(uri).await.is_ok(), "{uri}");
     }
-    let completed = client.complete(&CompleteParams::new(PromptReference::new("greet"), "name", "")).await.unwrap();
+    let completed =
+        client.complete(&CompleteParams::new(PromptReference::new("greet"), "name", "")).await.unwrap();
     assert_eq!(completed.completion.values, ["suggested"]);
     catalog
         .update(|shop| {
@@ -111,12 +118,16 @@ async fn everything_comes_and_goes_while_the_server_serves(b: Bench) {
     // Their completions went with them, so these are new.
     catalog
         .update(|shop| {
-            shop.prompt(PromptSpec::new("greet").argument(PromptArgument::required("name")), async |_: Members<String>, _: Context<(), M>| Ok("Hi"))
-                .complete_prompt("greet", "name", suggest)
+            shop.prompt(
+                PromptSpec::new("greet").argument(PromptArgument::required("name")),
+                async |_: Members<String>, _: Context<(), M>| Ok("Hi"),
+            )
+            .complete_prompt("greet", "name", suggest)
         })
         .unwrap();
     catalog.update(|shop| shop.remove_prompt_completion("greet", "name")).unwrap();
-    let completed = client.complete(&CompleteParams::new(PromptReference::new("greet"), "name", "")).await.unwrap();
+    let completed =
+        client.complete(&CompleteParams::new(PromptReference::new("greet"), "name", "")).await.unwrap();
     assert!(completed.completion.values.is_empty());
 }
 
@@ -158,8 +169,14 @@ async fn e5_a_change_of_the_catalog_tells_exactly_the_lists_that_changed(b: Benc
     let template = || TemplateSpec::new("stock://{n}", "stock");
     let all: [(&dyn Fn(Update<(), M>) -> Update<(), M>, &[Changed]); 8] = [
         (&|shop| shop.tool("a", said("")).tool("b", said("")), std::slice::from_ref(&tools)),
-        (&|shop| shop.remove_tool("a").prompt("p", async |_: NoArguments, _: Context<(), M>| Ok("")), &[tools.clone(), prompts.clone()]),
-        (&|shop| shop.resource_template(template(), async |_: Members<String>, _: Context<(), M>| Ok("")), std::slice::from_ref(&resources)),
+        (
+            &|shop| shop.remove_tool("a").prompt("p", async |_: NoArguments, _: Context<(), M>| Ok("")),
+            &[tools.clone(), prompts.clone()],
+        ),
+        (
+            &|shop| shop.resource_template(template(), async |_: Members<String>, _: Context<(), M>| Ok("")),
+            std::slice::from_ref(&resources),
+        ),
         // Another of the same name is another.
         (&|shop| shop.remove_tool("b").tool("b", said("")), std::slice::from_ref(&tools)),
         (&|shop| shop.remove_tool("a").remove_resource("price://1"), &[]),
@@ -213,15 +230,44 @@ async fn a_change_is_made_whole_or_not_at_all(b: Bench) {
     let refused: [(&dyn Fn(Update<(), M>) -> Update<(), M>, &str); 7] = [
         (&|shop| shop.tool("x", said("")).tool("order", said("")), "tool.name"),
         (&|shop| shop.remove_tool("order").tool("", said("")), "tool.name"),
-        (&|shop| shop.prompt(prompt(), async |_: NoArguments, _: Context<(), M>| Ok("")).prompt(prompt(), async |_: NoArguments, _: Context<(), M>| Ok("")), "prompt.name"),
-        (&|shop| shop.resource(ResourceSpec::new("r", "r"), read("")).resource(ResourceSpec::new("r", "s"), read("")), "resource.uri"),
-        (&|shop| shop.resource_template(TemplateSpec::new("stock://{n", "n"), async |_: Members<String>, _: Context<(), M>| Ok("")), "template.uri_template"),
-        (&|shop| shop.resource_template(template(), async |_: Members<String>, _: Context<(), M>| Ok("")).complete_template("stock://{n}", "other", suggest), "completion"),
+        (
+            &|shop| {
+                shop.prompt(prompt(), async |_: NoArguments, _: Context<(), M>| Ok(""))
+                    .prompt(prompt(), async |_: NoArguments, _: Context<(), M>| Ok(""))
+            },
+            "prompt.name",
+        ),
+        (
+            &|shop| {
+                shop.resource(ResourceSpec::new("r", "r"), read(""))
+                    .resource(ResourceSpec::new("r", "s"), read(""))
+            },
+            "resource.uri",
+        ),
+        (
+            &|shop| {
+                shop.resource_template(
+                    TemplateSpec::new("stock://{n", "n"),
+                    async |_: Members<String>, _: Context<(), M>| Ok(""),
+                )
+            },
+            "template.uri_template",
+        ),
+        (
+            &|shop| {
+                shop.resource_template(template(), async |_: Members<String>, _: Context<(), M>| Ok(""))
+                    .complete_template("stock://{n}", "other", suggest)
+            },
+            "completion",
+        ),
         (&|shop| shop.tool(ToolSpec::new("x").invalidates("a://*"), said("")), "tool.invalidates"),
     ];
     for (change, field) in refused {
         let refusal = catalog.update(change);
-        assert!(matches!(&refusal, Err(UpdateError::Refused(why)) if why.field == field), "{field}: {refusal:?}");
+        assert!(
+            matches!(&refusal, Err(UpdateError::Refused(why)) if why.field == field),
+            "{field}: {refusal:?}"
+        );
     }
     assert_eq!(tools(&client).await, ["order"]);
     assert_eq!(client.list_prompts().await.unwrap().len(), 0);
@@ -255,7 +301,9 @@ async fn what_runs_on_a_removed_tool_runs_to_its_end(b: Bench) {
     wire.drain().await;
     assert_eq!(trace.all(), ["begins"]);
     catalog
-        .update(|shop| shop.remove_tool("held").tool(ToolSpec::new("held").one_at_a_time(), said("the new one")))
+        .update(|shop| {
+            shop.remove_tool("held").tool(ToolSpec::new("held").one_at_a_time(), said("the new one"))
+        })
         .unwrap();
     // The new one has the lane of its name, behind the old one.
     wire.send(&tool(3, "held", &json!({}))).await;
@@ -295,18 +343,23 @@ async fn a_list_in_the_middle_of_a_change_skips_and_repeats_nothing(b: Bench) {
         let params = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
         wire.send(&request(id, "tools/list", params, &json!({}))).await;
         let result = wire.answer(id).await["result"].clone();
-        seen.extend(result["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()));
+        seen.extend(
+            result["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()),
+        );
         let Some(next) = result.get("nextCursor") else { break };
         cursor = next.clone();
         catalog.update(change).unwrap();
     }
     assert_eq!(seen, ["a", "b", "c", "d", "e", "f", "d"]);
     // A place that is another's here: the name decides. What was never given out is no cursor.
-    for (cursor, want) in [("2:e", json!(["f", "d"])), ("99:c", json!(["e", "f"])), ("1:b", json!(["c", "e"]))] {
+    for (cursor, want) in
+        [("2:e", json!(["f", "d"])), ("99:c", json!(["e", "f"])), ("1:b", json!(["c", "e"]))]
+    {
         id += 1;
         wire.send(&request(id, "tools/list", json!({"cursor": cursor}), &json!({}))).await;
         let result = wire.answer(id).await["result"].clone();
-        let names: Vec<&Value> = result["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+        let names: Vec<&Value> =
+            result["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
         assert_eq!(json!(names), want, "{cursor}");
     }
     for cursor in ["", "x", "1", ":", "99:x", "7:x", "-1:a", "99999999999999999999:x", "2:x"] {
@@ -485,7 +538,9 @@ async fn a_catalog_declares_all_that_may_come(b: Bench) {
         declared,
         json!({"tools": changing, "prompts": changing, "resources": changing, "completions": {}})
     );
-    for (id, method) in [(2, "tools/list"), (3, "prompts/list"), (4, "resources/list"), (5, "resources/templates/list")] {
+    for (id, method) in
+        [(2, "tools/list"), (3, "prompts/list"), (4, "resources/list"), (5, "resources/templates/list")]
+    {
         wire.send(&request(id, method, json!({}), &json!({}))).await;
         assert!(wire.answer(id).await["result"].is_object(), "{method}");
     }

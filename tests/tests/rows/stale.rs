@@ -56,9 +56,7 @@ fn listening(id: u32, uris: &[&str]) -> Value {
 async fn e5_a_tools_success_tells_of_what_it_makes_stale_in_every_form(b: Bench) {
     let server = builder()
         .tool(spec("async"), async |_: NoArguments, _: Context<(), M>| Ok("done"))
-        .stream_tool(spec("generator"), |_: NoArguments, _: Context<(), M>| {
-            generator(async |_| Ok("done"))
-        })
+        .stream_tool(spec("generator"), |_: NoArguments, _: Context<(), M>| generator(async |_| Ok("done")))
         .stream_tool(spec("stream"), |_: NoArguments, _: Context<(), M>| {
             let steps = [Step::Note("a note".to_owned()), Step::Done(Ok("done"))];
             smol::stream::iter(steps)

@@ -1,6 +1,10 @@
 //! Clients that do whatever comes to mind, over links that misbehave, and what must hold all the same.
 
-use std::cell::{Cell, RefCell};
+mod listeners;
+mod questions;
+mod server;
+
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -8,43 +12,33 @@ use std::time::Duration;
 
 use sansio_mcp_memory::Task;
 use sansio_mcp_memory::sim::{Cord, Dice, Link, Sim, What, Who};
+use sansio_mcp_sdk::Engine;
 use sansio_mcp_sdk::client::{CallError, Client};
 use sansio_mcp_sdk::model::{CallToolResult, Implementation};
-use sansio_mcp_sdk::server::{Context, Exit, Server, ToolSpec};
-use sansio_mcp_sdk::{Engine, Local};
 use serde_json::{Value, json};
 
-const SLOTS: usize = 3;
-const QUEUE: usize = 4;
+use listeners::{Clients, Listener, TOPICS, Versions};
+use server::{Handlers, QUEUE, SLOTS, server};
+
 /// Clients at one time.
 const CLIENTS: usize = 5;
 /// Calls of one client at one time.
 const CALLS: usize = 16;
-
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-struct Args {
-    /// Comes back in the answer.
-    n: u64,
-    /// In milliseconds.
-    takes: u64,
-}
-
-/// What the handlers do, counted.
-#[derive(Default)]
-struct Handlers {
-    begun: Cell<u64>,
-    cleaned: Cell<u64>,
-    in_lane: Cell<u64>,
-}
+/// Subscriptions of one client at one time, and those that outlive their clients.
+const LISTENERS: usize = 5;
 
 struct Caller {
+    number: u64,
     client: Client,
     cord: Cord,
     calls: Vec<Call>,
+    listeners: Vec<Listener>,
 }
 
 struct Call {
     n: u64,
+    /// What it may be answered with, or end with, if it asks.
+    asks: Option<Result<String, &'static [&'static str]>>,
     task: Task<Result<CallToolResult, CallError>>,
     progress: Arc<Mutex<Vec<f64>>>,
 }
@@ -56,47 +50,10 @@ pub(crate) type Ends = BTreeMap<String, u64>;
 pub(crate) struct Outcome {
     /// How calls ended.
     pub(crate) ends: Ends,
+    /// How subscriptions ended, and how many were acknowledged.
+    pub(crate) listens: Ends,
     /// What happened on the wire.
     pub(crate) trace: String,
-}
-
-fn server(handlers: &Rc<Handlers>) -> sansio_mcp_sdk::server::Server<Local> {
-    let handler = |lane: bool, fails: bool| {
-        let handlers = Rc::clone(handlers);
-        move |args: Args, cx: Context<(), Local>| {
-            let handlers = Rc::clone(&handlers);
-            async move {
-                handlers.begun.set(handlers.begun.get() + 1);
-                if lane {
-                    handlers.in_lane.set(handlers.in_lane.get() + 1);
-                    assert_eq!(handlers.in_lane.get(), 1, "two at a time in a lane");
-                }
-                let by_exit = Rc::clone(&handlers);
-                cx.on_exit(async move {
-                    by_exit.cleaned.set(by_exit.cleaned.get() + 1);
-                    if lane {
-                        by_exit.in_lane.set(by_exit.in_lane.get() - 1);
-                    }
-                });
-                for part in 1..=4_u32 {
-                    cx.sleep(Duration::from_millis(args.takes / 4)).await;
-                    cx.progress(f64::from(part) * 25.0, "on the way");
-                }
-                if fails {
-                    return Err(Exit::failure(format!("{} fails", args.n)));
-                }
-                Ok(format!("{} {}", args.n, "x".repeat(usize::try_from(args.takes % 3000).unwrap_or(0))))
-            }
-        }
-    };
-    Server::local("storm", "1")
-        .slots(SLOTS)
-        .queue(QUEUE)
-        .tool("plain", handler(false, false))
-        .tool("fails", handler(false, true))
-        .tool(ToolSpec::new("lane").one_at_a_time(), handler(true, false))
-        .build()
-        .expect("a server")
 }
 
 /// Runs so many steps.
@@ -107,15 +64,31 @@ pub(crate) fn run(seed: u64, steps: u64) -> Outcome {
     let sim = Sim::new(seed);
     let dice = sim.dice().fork();
     let handlers = Rc::new(Handlers::default());
-    let (engine, driver) = Engine::new(server(&handlers), Arc::new(sim.lab().clock()));
+    let versions = Versions::default();
+    let (engine, driver) = Engine::new(server(&handlers, &versions), Arc::new(sim.lab().clock()));
     let driver = sim.lab().spawn(driver);
-    let mut storm = Storm { sim, dice, engine, callers: Vec::new(), next: 0, ends: Ends::new() };
+    let asks = !dice.one_in(5);
+    let mut storm = Storm {
+        sim,
+        dice,
+        engine,
+        versions,
+        callers: Vec::new(),
+        clients: Clients::default(),
+        again: Vec::new(),
+        asks,
+        connected: 0,
+        next: 0,
+        ends: Ends::new(),
+        listens: Ends::new(),
+    };
     for _ in 0..steps {
         storm.step();
         let facts = storm.engine.facts();
         // Clean-up of a request that ended keeps its slot.
         assert!(facts.running <= SLOTS, "{} run", facts.running);
-        assert!(facts.waiting <= QUEUE + SLOTS, "{} wait", facts.waiting);
+        // Whoever comes back with an answer waits whatever waits.
+        assert!(storm.asks || facts.waiting <= QUEUE + SLOTS, "{} wait", facts.waiting);
     }
     storm.end(&handlers, &driver)
 }
@@ -124,9 +97,17 @@ struct Storm {
     sim: Sim,
     dice: Dice,
     engine: Engine,
+    versions: Versions,
     callers: Vec<Caller>,
+    clients: Clients,
+    /// Those that listen on whatever client there is.
+    again: Vec<Listener>,
+    /// Whether tools ask in this run.
+    asks: bool,
+    connected: u64,
     next: u64,
     ends: Ends,
+    listens: Ends,
 }
 
 impl Storm {
@@ -134,11 +115,18 @@ impl Storm {
         let (what, pick) = (self.dice.below(100), self.dice.below(self.callers.len()));
         match what {
             0..=5 => self.connect(),
-            6..=55 => self.call(pick),
+            6..=43 => self.call(pick),
+            44..=48 => self.listen(pick),
+            49..=53 => self.change(),
+            54..=55 => self.stop_listening(pick),
             56..=62 => self.drop_a_call(pick),
             63 => self.callers.get(pick).into_iter().for_each(|caller| caller.cord.cut()),
             64 => self.callers.get(pick).into_iter().for_each(|caller| caller.client.close()),
-            65 => self.leave(pick),
+            65 => {
+                // What listens again on whatever there is has a client in hand: it has to see the loss.
+                self.callers.get(pick).into_iter().for_each(|caller| caller.cord.cut());
+                self.leave(pick);
+            }
             66..=75 => self.sim.lab().run_until_idle(),
             _ => {
                 let time = Duration::from_millis(1 << self.dice.below(12));
@@ -155,10 +143,14 @@ impl Storm {
         let link = if self.dice.one_in(2) { Link::shared() } else { Link::per_request() };
         let capacity = 1 << (4 + self.dice.below(12));
         let client = Client::builder(Implementation::new("caller", "1"));
+        let client = questions::person(client, Arc::new(self.sim.lab().clock()));
         let link = if self.dice.one_in(5) { link } else { link.rough() };
         let (client, cord) =
             self.sim.connect(&self.engine, client, link.capacity(capacity)).expect("a client");
-        self.callers.push(Caller { client, cord, calls: Vec::new() });
+        self.connected += 1;
+        let number = self.connected;
+        self.clients.lock().expect("a lock").insert(number, client.clone());
+        self.callers.push(Caller { number, client, cord, calls: Vec::new(), listeners: Vec::new() });
     }
 
     fn call(&mut self, pick: usize) {
@@ -172,9 +164,11 @@ impl Storm {
             return;
         };
         self.next += 1;
-        let tool = ["plain", "plain", "lane", "fails", "nobody"][self.dice.below(5)];
+        let tools = ["plain", "plain", "lane", "fails", "nobody", "restock", "asks", "asks", "asks"];
+        let tool = tools[self.dice.below(if self.asks { 9 } else { 6 })];
         let takes = self.dice.number() % (1 << self.dice.below(14));
-        let mut call = caller.client.call_tool(tool, &json!({"n": n, "takes": takes}));
+        let asks = u8::try_from(self.dice.below(12)).unwrap_or(0);
+        let mut call = caller.client.call_tool(tool, &json!({"n": n, "takes": takes, "asks": asks}));
         if self.dice.one_in(4) {
             call = call.idle_timeout(Duration::from_millis(1 + self.dice.number() % 3000));
         }
@@ -185,7 +179,8 @@ impl Storm {
         let call = call
             .total_timeout(total)
             .on_progress(move |progress| seen.lock().expect("a lock").push(progress.progress));
-        caller.calls.push(Call { n, task: self.sim.lab().spawn(call), progress });
+        let asks = (tool == "asks").then(|| questions::expected(n, asks));
+        caller.calls.push(Call { n, asks, task: self.sim.lab().spawn(call), progress });
     }
 
     fn drop_a_call(&mut self, pick: usize) {
@@ -197,10 +192,47 @@ impl Storm {
         *self.ends.entry("dropped".into()).or_default() += 1;
     }
 
-    /// A client goes away, and its calls with it.
+    fn listen(&mut self, pick: usize) {
+        let (lab, dice) = (self.sim.lab(), &self.dice);
+        if dice.one_in(6) {
+            if self.again.len() < LISTENERS {
+                self.again.push(Listener::again(&self.clients, lab, dice, &self.versions));
+            }
+        } else if let Some(caller) = self.callers.get_mut(pick).filter(|all| all.listeners.len() < LISTENERS)
+        {
+            caller.listeners.push(Listener::on(&caller.client, lab, dice, &self.versions));
+        }
+    }
+
+    /// Something changes, and everybody who listens is told.
+    fn change(&mut self) {
+        let changed = |topic: &usize| self.versions.changed(*topic);
+        if self.dice.one_in(4) {
+            let prices = |uri: &str| uri.starts_with("price://");
+            (0..TOPICS.len()).filter(|topic| prices(TOPICS[*topic])).for_each(|topic| changed(&topic));
+            self.engine.publish_resources(&prices).expect("it was declared");
+        } else {
+            let topic = self.dice.below(TOPICS.len());
+            changed(&topic);
+            self.engine.publish(self.versions.change(topic)).expect("it was declared");
+        }
+    }
+
+    fn stop_listening(&mut self, pick: usize) {
+        let Some(caller) = self.callers.get_mut(pick).filter(|caller| !caller.listeners.is_empty()) else {
+            return;
+        };
+        let listener = caller.listeners.swap_remove(self.dice.below(caller.listeners.len()));
+        listener.leave();
+        *self.listens.entry("dropped".into()).or_default() += 1;
+    }
+
+    /// A client goes away, and its calls and subscriptions with it.
     fn leave(&mut self, pick: usize) {
         if pick < self.callers.len() {
             let caller = self.callers.swap_remove(pick);
+            self.clients.lock().expect("a lock").remove(&caller.number);
+            caller.listeners.iter().for_each(Listener::leave);
             *self.ends.entry("dropped".into()).or_default() += caller.calls.len() as u64;
             caller.calls.iter().for_each(|call| call.task.abort());
         }
@@ -211,27 +243,16 @@ impl Storm {
         for caller in &mut self.callers {
             caller.calls.retain(|call| {
                 let Some(end) = call.task.take() else { return true };
-                let progress = call.progress.lock().expect("a lock");
-                assert!(progress.windows(2).all(|pair| pair[0] < pair[1]), "{progress:?}");
-                let code = match end {
-                    Ok(result) => {
-                        let text = result.first_text().unwrap_or_default();
-                        let own = text.split(' ').next() == Some(&call.n.to_string());
-                        assert!(own, "{} was answered {text}", call.n);
-                        if result.is_error() { "tool error" } else { "ok" }
-                    }
-                    Err(error) => error.code(),
-                };
-                let known = ["ok", "tool error", "LOST", "CLOSED", "TIMED_OUT_IDLE", "TIMED_OUT_TOTAL"];
-                let known = known.contains(&code) || ["PEER_ERROR", "SERVER_BUSY"].contains(&code);
-                assert!(known, "{code}");
-                *self.ends.entry(code.into()).or_default() += 1;
+                *self.ends.entry(call.ended(&end).into()).or_default() += 1;
                 false
             });
+            caller.listeners.retain(|listener| count(listener, &mut self.listens));
         }
+        self.again.retain(|listener| count(listener, &mut self.listens));
     }
 
-    /// Waits: every call ends. Everybody leaves: nothing is left.
+    /// Waits: every call ends, and whoever listens has missed nothing. Everybody leaves, or the server shuts down and tells
+    /// those who listen: nothing is left.
     fn end(mut self, handlers: &Handlers, driver: &Task<()>) -> Outcome {
         let lab = self.sim.lab().clone();
         lab.advance(Duration::from_hours(6));
@@ -239,25 +260,87 @@ impl Storm {
         for caller in &self.callers {
             let open: Vec<u64> = caller.calls.iter().map(|call| call.n).collect();
             assert!(open.is_empty(), "calls without an end: {open:?}");
-            assert_eq!(caller.client.open_calls(), 0);
+            assert!(caller.client.open_calls() <= caller.listeners.len() + self.again.len());
+            for listener in &caller.listeners {
+                assert!(listener.is_acknowledged() || listener.ended().is_some(), "nobody answers");
+                listener.is_up_to_date(&self.versions);
+            }
         }
+        // Those may be without a client, or without room on the only one.
+        self.again.iter().for_each(|listener| listener.is_up_to_date(&self.versions));
         assert_eq!(self.ends.values().sum::<u64>(), self.next, "each call ends once");
+        self.again.drain(..).for_each(|listener| listener.leave());
+        if self.dice.one_in(2) {
+            self.shut_down(driver);
+        }
         while !self.callers.is_empty() {
             self.leave(0);
         }
         lab.advance(Duration::from_hours(1));
         let facts = self.engine.facts();
-        assert_eq!((facts.running, facts.waiting, facts.channels), (0, 0, 0));
+        assert_eq!((facts.running, facts.waiting, facts.channels, facts.subscriptions), (0, 0, 0, 0));
         assert_eq!(handlers.begun.get(), handlers.cleaned.get(), "clean-up runs once for each that began");
-        assert!(!driver.is_done());
         drop(self.engine);
         lab.run_until_idle();
         assert!(driver.is_done());
         assert_eq!(lab.tasks(), 0, "tasks are left");
         assert_eq!(lab.clock().next_alarm(), None, "somebody sleeps");
         answered_once(&self.sim);
-        Outcome { ends: self.ends, trace: self.sim.trace().to_string() }
+        Outcome { ends: self.ends, listens: self.listens, trace: self.sim.trace().to_string() }
     }
+
+    /// Whoever listens is told that this is the end; nobody else has a reason to end.
+    fn shut_down(&mut self, driver: &Task<()>) {
+        assert!(!driver.is_done());
+        let listening = self.engine.facts().subscriptions;
+        self.engine.shutdown();
+        self.sim.lab().advance(Duration::from_hours(1));
+        for caller in &mut self.callers {
+            for listener in &caller.listeners {
+                let end = listener.ended();
+                let told = matches!(end, Some("GRACEFUL" | "LOST"));
+                assert!(told || !listener.reads_on(), "a shutdown ended a subscription with {end:?}");
+            }
+        }
+        assert!(driver.is_done(), "{listening} listened");
+        self.collect();
+    }
+}
+
+impl Call {
+    /// What became of it.
+    fn ended(&self, end: &Result<CallToolResult, CallError>) -> &'static str {
+        let progress = self.progress.lock().expect("a lock");
+        assert!(progress.windows(2).all(|pair| pair[0] < pair[1]), "{progress:?}");
+        let code = match end {
+            Ok(result) => {
+                let text = result.first_text().unwrap_or_default();
+                let own = text.split(' ').next() == Some(&self.n.to_string());
+                assert!(own, "{} was answered {text}", self.n);
+                if let Some(expected) = &self.asks {
+                    assert_eq!(expected.as_deref(), Ok(text), "answers were lost or mixed up");
+                }
+                if result.is_error() { "tool error" } else { "ok" }
+            }
+            Err(error) => error.code(),
+        };
+        let any = ["ok", "tool error", "LOST", "CLOSED", "TIMED_OUT_IDLE", "TIMED_OUT_TOTAL", "SERVER_BUSY"];
+        let known = match &self.asks {
+            None => any.contains(&code) || code == "PEER_ERROR",
+            Some(Ok(_)) => any.contains(&code),
+            Some(Err(codes)) => any.contains(&code) || codes.contains(&code),
+        };
+        assert!(known, "{} ended with {end:?}", self.n);
+        if self.asks.is_some() && code == "ok" { "ok after questions" } else { code }
+    }
+}
+
+/// Counts a subscription that has ended; whether it is to be kept.
+fn count(listener: &Listener, listens: &mut Ends) -> bool {
+    let Some(end) = listener.ended() else { return true };
+    let when = if listener.is_acknowledged() { "listening" } else { "opening" };
+    *listens.entry(format!("{when} {end}")).or_default() += 1;
+    false
 }
 
 /// On every stream a request has one answer at most.

@@ -1,6 +1,8 @@
 //! A server that is nothing but bytes: the test writes them and reads what comes.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+pub mod questions;
+
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;

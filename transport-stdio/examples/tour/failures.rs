@@ -1,19 +1,19 @@
 //! Every way in which a call can fail, made to happen, with its code and the sentence that comes with it.
 
 use std::error::Error;
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
-use sansio_mcp_memory::{Duplex, pair};
-use sansio_mcp_sdk::client::{CallError, Client};
+use sansio_mcp_memory::pair;
+use sansio_mcp_sdk::client::{CallError, Client, ClientSetup};
 use sansio_mcp_sdk::lines::pump;
 use sansio_mcp_sdk::protocol::client::CallSpec;
 use sansio_mcp_stdio::LINE_LIMIT;
 use serde_json::{Value, json};
 
+use crate::tap::Tap;
+use crate::wire::Wire;
 use crate::{Stage, client_config};
 
 impl Stage {
@@ -34,7 +34,7 @@ impl Stage {
         let rust = json!({"query": "rust"});
         let order = json!({"isbn": "9780131103627", "copies": 1});
 
-        let (client, served) = self.connect()?;
+        let (client, served) = self.connect(client_config()?);
         show(client.call_tool("burn_book", &json!({})).await.err());
         let secs = Duration::from_secs;
         show(client.call_tool("order_book", &order).total_timeout(Some(secs(5))).await.err());
@@ -50,7 +50,7 @@ impl Stage {
         served.abort();
         show(lost.await.err());
 
-        let (client, _) = self.connect()?;
+        let (client, _) = self.connect(client_config()?);
         client.close();
         show(client.call_tool("find_book", &rust).await.err());
 
@@ -62,12 +62,13 @@ impl Stage {
             "resultType": "complete", "tools": [], "nextCursor": "1", "ttlMs": 0, "cacheScope": "public"
         });
         for answer in [json!({"resultType": "later"}), asks, again] {
-            let client = self.scripted(answer)?;
+            let client = self.scripted(client_config()?, answer);
             show(client.call_tool("find_book", &rust).await.err());
         }
-        show(self.scripted(circle)?.list_tools().await.err());
+        show(self.scripted(client_config()?, circle).list_tools().await.err());
 
-        let result = self.connect()?.0.call_tool("find_book", &json!({"query": "nothing"})).await?;
+        let result =
+            self.connect(client_config()?).0.call_tool("find_book", &json!({"query": "nothing"})).await?;
         let text = result.first_text().unwrap_or_default();
         say!(
             "\n  A tool that fails is no failed call; it is a result for the model to read:\n  isError  {text}"
@@ -85,38 +86,25 @@ impl Stage {
     }
 
     /// A client of a server that answers every request with this result.
-    fn scripted(&self, result: Value) -> Result<Client, Box<dyn Error>> {
+    pub(crate) fn scripted(&self, setup: impl Into<ClientSetup>, result: Value) -> Client {
         let clock = Arc::new(self.lab.clock());
-        let (client, connection) = Client::connect(client_config()?, clock.clone());
+        let (client, connection) = Client::connect(setup, clock.clone());
         let (ours, theirs) = pair();
         let (reader, writer) = ours.split();
+        let writer = Tap::new(writer, &self.timeline, "     -->");
         self.lab.spawn(pump(connection, reader, writer, clock, LINE_LIMIT));
-        self.lab.spawn(answer_all(theirs, result));
-        Ok(client)
+        let (reader, writer) = theirs.split();
+        let writer = Tap::new(writer, &self.timeline, "     <--");
+        self.lab.spawn(answer_all(Wire::new(reader, writer), result));
+        client
     }
 }
 
-async fn answer_all(mut pipe: Duplex, result: Value) {
-    let mut held = Vec::new();
-    loop {
-        while let Some(end) = held.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = held.drain(..=end).collect();
-            let request: Value = serde_json::from_slice(&line).unwrap_or_default();
-            if request["id"].is_null() {
-                continue;
-            }
-            let answer = format!("{}\n", json!({"jsonrpc": "2.0", "id": request["id"], "result": result}));
-            let mut rest = answer.as_bytes();
-            while !rest.is_empty() {
-                let written = poll_fn(|cx| Pin::new(&mut pipe.writer).poll_write(cx, rest)).await;
-                let Ok(n) = written else { return };
-                rest = rest.get(n..).unwrap_or_default();
-            }
-        }
-        let mut chunk = [0; 4096];
-        match poll_fn(|cx| Pin::new(&mut pipe.reader).poll_read(cx, &mut chunk)).await {
-            Ok(0) | Err(_) => return,
-            Ok(n) => held.extend(chunk.iter().take(n)),
+async fn answer_all<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(mut wire: Wire<R, W>, result: Value) {
+    while let Some(request) = wire.next().await {
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, request["id"]);
+        if !request["id"].is_null() && !wire.send(&answer).await {
+            return;
         }
     }
 }

@@ -1,4 +1,5 @@
-//! A tour of what this library does with calls that take a while: progress going out, cancellation going in.
+//! A tour of what this library does with calls that take a while: progress going out, cancellation going in, and
+//! questions in the middle.
 //!
 //! ```text
 //! cargo run --example tour
@@ -17,30 +18,42 @@ macro_rules! say {
     }};
 }
 
+mod bounds;
 mod failures;
+mod listening;
+mod person;
+mod questions;
 #[path = "../shop/mod.rs"]
 mod shop;
+mod tap;
 mod timeline;
 mod turnstile;
+mod wire;
 
 use std::error::Error;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use sansio_mcp_memory::{Lab, Task, pair};
+use person::Person;
+use sansio_mcp_memory::{Lab, PipeReader, PipeWriter, Task, pair};
 use sansio_mcp_sdk::Engine;
-use sansio_mcp_sdk::client::{CallError, Client};
+use sansio_mcp_sdk::client::{CallError, Client, ClientSetup};
 use sansio_mcp_sdk::lines::pump;
 use sansio_mcp_sdk::protocol::client::ClientConfig;
 use sansio_mcp_sdk::protocol::model::{CallToolResult, ClientCapabilities, Implementation, RawJson};
+use sansio_mcp_sdk::protocol::server::continuation::NoEntropy;
+use sansio_mcp_sdk::server::{KeyRing, SealKey};
 use sansio_mcp_stdio::LINE_LIMIT;
 use serde_json::{Value, json};
 use shop::Shop;
 use smol::future::or;
-use timeline::{Tap, Timeline};
+use tap::Tap;
+use timeline::Timeline;
 use tracing_subscriber::layer::SubscriberExt;
 use turnstile::Turnstile;
+use wire::Wire;
 
 /// Requests that the server runs at one time.
 const SLOTS: usize = 2;
@@ -63,8 +76,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let turnstile = Turnstile::default();
     lab.spawn(turnstile.clone().run(lab.clone()));
     let pause = turnstile.clone();
-    let shop = Shop::new(Arc::new(lab.clock()), move |time| pause.pause(time));
-    let server = shop::server(shop).slots(SLOTS).queue(QUEUE).build()?;
+    let shop = Shop::new(Arc::new(lab.clock()), "tour", move |time| pause.pause(time));
+    let keys = KeyRing::new(SealKey::new([7; 32]), counted);
+    let server = shop::server(shop).slots(SLOTS).queue(QUEUE).state_keys(keys).build()?;
     let (engine, driver) = Engine::new(server, Arc::new(lab.clock()));
     lab.spawn(driver);
 
@@ -75,18 +89,33 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     );
     let stage = Stage { lab: lab.clone(), engine, timeline, turnstile };
     let held = lab.run(async {
-        let (client, _) = stage.connect()?;
+        let person = Person::new(&stage.timeline, stage.lab.clock(), &stage.engine);
+        let (client, _) = stage.connect(client_config()?);
+        let (asking, _) = stage.connect(person.setup()?);
         stage.report(&client).await?;
         stage.cancelled_order(&client).await?;
         stage.cancelled_rebuild(&client).await?;
         stage.refunds(&client).await?;
         stage.busy(&client).await?;
+        stage.questions(&asking, &person).await?;
+        stage.nine_rounds(&asking, &person).await?;
+        stage.tampered().await?;
+        stage.listening(&client).await?;
         stage.failures().await?;
         let facts = stage.engine.facts();
         stage.timeline.check("in the end nothing runs and nothing waits", facts.running + facts.waiting == 0);
         Ok::<bool, Box<dyn Error>>(stage.timeline.summary())
     })?;
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The tour's nonces: the same in every run, so that every run prints the same. A real server takes random ones.
+#[allow(clippy::unnecessary_wraps)] // the form of a source
+fn counted(out: &mut [u8]) -> Result<(), NoEntropy> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed).to_le_bytes();
+    out.iter_mut().zip(count).for_each(|(place, byte)| *place = byte);
+    Ok(())
 }
 
 /// A result as a client would read it.
@@ -108,17 +137,27 @@ fn client_config() -> Result<ClientConfig, Box<dyn Error>> {
 
 impl Stage {
     /// A client on a pipe of its own, with a tap on both directions. The task is the server's end.
-    fn connect(&self) -> Result<(Client, Task<()>), Box<dyn Error>> {
+    fn connect(&self, setup: impl Into<ClientSetup>) -> (Client, Task<()>) {
         let clock = Arc::new(self.lab.clock());
         let (ours, theirs) = pair();
         let (reader, writer) = theirs.split();
         let writer = Tap::new(writer, &self.timeline, "     <--");
         let served = self.lab.spawn(pump(self.engine.connect(), reader, writer, clock.clone(), LINE_LIMIT));
-        let (client, connection) = Client::connect(client_config()?, clock.clone());
+        let (client, connection) = Client::connect(setup, clock.clone());
         let (reader, writer) = ours.split();
         let writer = Tap::new(writer, &self.timeline, "     -->");
         self.lab.spawn(pump(connection, reader, writer, clock, LINE_LIMIT));
-        Ok((client, served))
+        (client, served)
+    }
+
+    /// The server's other end without a client, for lines by hand.
+    fn by_hand(&self) -> Wire<PipeReader, Tap<PipeWriter>> {
+        let (ours, theirs) = pair();
+        let (reader, writer) = theirs.split();
+        let writer = Tap::new(writer, &self.timeline, "     <--");
+        self.lab.spawn(pump(self.engine.connect(), reader, writer, Arc::new(self.lab.clock()), LINE_LIMIT));
+        let (reader, writer) = ours.split();
+        Wire::new(reader, Tap::new(writer, &self.timeline, "     -->"))
     }
 
     /// Asks for a status, on the side.

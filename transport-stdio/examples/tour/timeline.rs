@@ -1,23 +1,18 @@
 //! What happened, when: printed as it happens, and kept for the summary.
 //!
 //! Nothing here knows what is going to happen. States come from the events that the sdk emits about its requests
-//! ([`sansio_mcp_sdk::server`], "Watching requests"), lines of the wire from a [`Tap`] on the pipes.
+//! ([`sansio_mcp_sdk::server`], "Watching requests"), lines of the wire from a [`Tap`](crate::tap::Tap) on the pipes.
 
 use std::fmt::{self, Debug, Write as _};
 use std::future::poll_fn;
 use std::io::{self, IsTerminal};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use futures_io::AsyncWrite;
 use sansio_mcp_memory::VirtualClock;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer;
-
-/// Columns that a line of the wire may take.
-const WIDTH: usize = 110;
 
 /// Cheap to clone; all clones are the same.
 #[derive(Clone)]
@@ -43,8 +38,9 @@ pub(crate) struct Fact {
     pub(crate) at: Duration,
     pub(crate) state: String,
     pub(crate) id: String,
+    /// The tool's; of what is no call of a tool, the method.
     pub(crate) name: String,
-    code: String,
+    pub(crate) code: String,
     reason: String,
     pub(crate) started: Option<bool>,
     error: bool,
@@ -106,6 +102,11 @@ impl Timeline {
         say!("{}  {who:<9} {}", self.ink(Ink::Faint, &time), self.ink(ink, text));
     }
 
+    /// A line of the wire.
+    pub(crate) fn wire(&self, way: &str, text: &str) {
+        self.line(way, Ink::Blue, text);
+    }
+
     /// The client's side of the story.
     pub(crate) fn client(&self, text: impl fmt::Display) {
         self.line("client", Ink::Bold, &text.to_string());
@@ -129,12 +130,12 @@ impl Timeline {
         .await;
     }
 
-    /// The states that the `nth` call of a tool in this scene went through.
+    /// The states that the `nth` request of a name in this scene went through.
     pub(crate) fn states(&self, name: &str, nth: usize) -> Vec<String> {
         self.kept().of(name, nth).map(|fact| fact.state.clone()).collect()
     }
 
-    /// The first time that the `nth` call of a tool in this scene came to a state.
+    /// The first time that the `nth` request of a name in this scene came to a state.
     pub(crate) fn fact(&self, name: &str, nth: usize, state: &str) -> Option<Fact> {
         self.kept().of(name, nth).find(|fact| fact.state == state).cloned()
     }
@@ -154,7 +155,7 @@ impl Timeline {
 }
 
 impl Kept {
-    /// What is known of the `nth` call of a tool, counted from zero.
+    /// What is known of the `nth` request of a name, counted from zero.
     fn of(&self, name: &str, nth: usize) -> impl Iterator<Item = &Fact> {
         let mut ids: Vec<&str> = Vec::new();
         for fact in self.facts.iter().filter(|fact| fact.name == name) {
@@ -197,8 +198,8 @@ impl<S: tracing::Subscriber> layer::Layer<S> for Timeline {
             let _ = write!(text, ": {}", detail.join(", "));
         }
         let ink = match &*fact.state {
-            "busy" => Ink::Red,
-            "stopped" | "draining" | "cleanup" => Ink::Yellow,
+            "busy" | "refused" => Ink::Red,
+            "stopped" | "draining" | "cleanup" | "asks" => Ink::Yellow,
             _ => Ink::Green,
         };
         self.line("server", ink, &text);
@@ -214,7 +215,8 @@ impl Visit for Fact {
     fn record_str(&mut self, field: &Field, value: &str) {
         let place = match field.name() {
             "state" => &mut self.state,
-            "name" => &mut self.name,
+            "name" if !value.is_empty() => &mut self.name,
+            "method" if self.name.is_empty() => &mut self.name,
             "code" => &mut self.code,
             "reason" => &mut self.reason,
             _ => return,
@@ -235,76 +237,4 @@ impl Visit for Fact {
             self.id = format!("{value:?}");
         }
     }
-}
-
-/// A writer that shows each line as it passes.
-pub(crate) struct Tap<W> {
-    inner: W,
-    timeline: Timeline,
-    who: &'static str,
-    line: Vec<u8>,
-}
-
-impl<W> Tap<W> {
-    pub(crate) fn new(inner: W, timeline: &Timeline, who: &'static str) -> Self {
-        Self { inner, timeline: timeline.clone(), who, line: Vec::new() }
-    }
-}
-
-impl<W: AsyncWrite + Unpin> AsyncWrite for Tap<W> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
-        let written = Pin::new(&mut this.inner).poll_write(cx, bytes);
-        if let Poll::Ready(Ok(n)) = written {
-            for byte in bytes.iter().take(n) {
-                if *byte == b'\n' {
-                    let text = shortened(&String::from_utf8_lossy(&this.line));
-                    this.timeline.line(this.who, Ink::Blue, &text);
-                    this.line.clear();
-                } else {
-                    this.line.push(*byte);
-                }
-            }
-        }
-        written
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_flush(cx)
-    }
-
-    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_close(cx)
-    }
-}
-
-/// A line without what every line has, cut to the width. What was left out shows as an ellipsis.
-fn shortened(line: &str) -> String {
-    let text = line.replacen(r#"{"jsonrpc":"2.0","#, "{…", 1);
-    let mut text = text.replacen(r#""resultType":"complete","#, "…", 1);
-    if let Some(start) = text.find(r#""_meta":{"#).map(|at| at + r#""_meta":{"#.len()) {
-        let mut depth = 1;
-        let mut quoted = false;
-        let mut escaped = false;
-        let end = text.get(start..).unwrap_or_default().char_indices().find_map(|(at, char)| {
-            match char {
-                _ if escaped => escaped = false,
-                '\\' => escaped = true,
-                '"' => quoted = !quoted,
-                '{' if !quoted => depth += 1,
-                '}' if !quoted => depth -= 1,
-                _ => {}
-            }
-            (depth == 0).then_some(start + at)
-        });
-        if let Some(end) = end {
-            let token = text.get(start..end).and_then(|meta| meta.find(r#","progressToken""#));
-            let kept = token.map_or(end, |token| start + token);
-            text.replace_range(start..kept, "…");
-        }
-    }
-    if text.chars().count() > WIDTH {
-        text = text.chars().take(WIDTH - 1).chain(['…']).collect();
-    }
-    text
 }

@@ -3,8 +3,6 @@
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 
-use serde_json::value::RawValue;
-
 use super::digest::Digest;
 use crate::server::Request;
 
@@ -31,9 +29,7 @@ impl Bound {
     /// and subject. Empty where the transport knows none, as on stdio; a state then opens for whoever holds it and makes
     /// the same request.
     pub fn of(request: &Request, caller: &[u8]) -> Self {
-        // Always there: a request without params was refused before it became one.
-        let params = request.params::<&RawValue>().map_or("", RawValue::get);
-        Self::new(request.method().name(), params, caller)
+        Self::new(request.method().name(), request.params_text(), caller)
     }
 
     /// As [`of`](Self::of), from a method and the text of its params.

@@ -1,50 +1,55 @@
 //! The digest of a JSON value: one for every way to write it, another for every other value.
 //!
-//! One pass over the text, without a tree of it. What does not change the value does not change the digest: white
-//! space, the order of an object's members, escapes in strings, the spelling of numbers ([`number`](super::number)).
-//! Each kind of value begins with a byte of its own and says where it ends, so no two values feed the same bytes; an
-//! object feeds its members' digests in the order of their keys. A key that stands twice keeps both values in the
-//! order they came: readers differ in which of them they take.
+//! One pass over the text, without a tree of it, into a canonical form that is hashed. What does not change the value
+//! does not change the form: white space, the order of an object's members, escapes in strings, the spelling of numbers
+//! ([`number`](super::number)). Each kind of value begins with a byte of its own and says where it ends, so no two values
+//! have the same form; an object's members stand in the order of their keys. A key that stands twice keeps both values
+//! in the order they came: readers differ in which of them they take. An object whose form is long stands as its own
+//! hash in what surrounds it, so that putting members in order moves each byte a few times and not once a level.
 //!
 //! What is nested too deeply to be gone into is taken as it is written, which makes the digest only pickier.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use sha2::{Digest as _, Sha256};
 
 use super::number;
 use crate::limits::MAX_NESTING;
 
+/// Longer forms of objects are hashed.
+const INLINE: usize = 512;
+
+/// Room for the form of a usual request or question.
+const USUAL: usize = 1024;
+
 /// Feeds the value that `text` holds, leaving out those members of an outermost object whose keys are in `without`.
 /// Text that is not JSON is fed as it is, marked as such.
 pub(super) fn feed(text: &str, without: &[&str], into: &mut Sha256) {
-    let mut whole = Sha256::new();
-    let mut walk = Walk { text, at: 0 };
-    let read = walk.outermost(without, &mut whole).filter(|()| {
+    let mut walk = Walk { text, at: 0, form: Vec::with_capacity(text.len().min(USUAL)) };
+    let read = walk.outermost(without).filter(|()| {
         walk.space();
         walk.at == text.len()
     });
-    match read {
-        Some(()) => {
-            into.update(b"j");
-            into.update(whole.finalize());
-        }
-        None => as_written(text, into),
+    if read.is_some() {
+        into.update(b"j");
+    } else {
+        walk.form.clear();
+        walk.as_written(text);
     }
+    into.update(&walk.form);
 }
 
-fn as_written(text: &str, into: &mut Sha256) {
-    into.update(b"w");
-    into.update((text.len() as u64).to_be_bytes());
-    into.update(text);
-}
-
-/// A cursor over JSON. `None` from any of its steps: the text is not JSON here.
+/// A cursor over JSON, and the form of what it has passed. `None` from any of its steps: the text is not JSON here.
 struct Walk<'a> {
     text: &'a str,
     at: usize,
+    form: Vec<u8>,
 }
+
+/// A member of an object: its key, and where its form stands.
+type Member<'a> = (Cow<'a, [u8]>, Range<usize>);
 
 impl<'a> Walk<'a> {
     fn peek(&self) -> Option<u8> {
@@ -63,32 +68,35 @@ impl<'a> Walk<'a> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    fn outermost(&mut self, without: &[&str], into: &mut Sha256) -> Option<()> {
-        self.space();
-        if self.peek()? == b'{' {
-            self.object(without, MAX_NESTING, into)
-        } else {
-            self.value(MAX_NESTING, into)
-        }
+    fn as_written(&mut self, text: &str) {
+        self.form.push(b'w');
+        self.form.extend_from_slice(&(text.len() as u64).to_be_bytes());
+        self.form.extend_from_slice(text.as_bytes());
     }
 
-    fn value(&mut self, levels: usize, into: &mut Sha256) -> Option<()> {
+    fn outermost(&mut self, without: &[&str]) -> Option<()> {
+        self.space();
+        if self.peek()? == b'{' { self.object(without, MAX_NESTING) } else { self.value(MAX_NESTING) }
+    }
+
+    fn value(&mut self, levels: usize) -> Option<()> {
         self.space();
         match self.peek()? {
             b'{' | b'[' if levels == 0 => {
                 let start = self.at;
                 self.skip_nested()?;
-                as_written(self.text.get(start..self.at)?, into);
-                Some(())
+                self.as_written(self.text.get(start..self.at)?);
             }
-            b'{' => self.object(&[], levels, into),
-            b'[' => self.array(levels, into),
+            b'{' => self.object(&[], levels)?,
+            b'[' => self.array(levels)?,
             b'"' => {
-                into.update(b"s");
-                self.string(|piece| into.update(piece))?;
+                self.form.push(b's');
+                let mut form = core::mem::take(&mut self.form);
+                let read = self.string(|piece| form.extend_from_slice(piece));
+                self.form = form;
+                read?;
                 // No byte of UTF-8.
-                into.update([0xff]);
-                Some(())
+                self.form.push(0xff);
             }
             b'-' | b'0'..=b'9' => {
                 let rest = self.text.get(self.at..)?;
@@ -96,51 +104,59 @@ impl<'a> Walk<'a> {
                     .find(|c: char| !matches!(c, '-' | '+' | '.' | 'e' | 'E' | '0'..='9'))
                     .unwrap_or(rest.len());
                 self.at += end;
-                into.update(b"n");
-                number::feed(rest.get(..end)?, into)
+                self.form.push(b'd');
+                number::write(rest.get(..end)?, &mut self.form)?;
             }
-            _ => {
-                let word = ["true", "false", "null"]
-                    .into_iter()
-                    .find(|word| self.text.get(self.at..).is_some_and(|rest| rest.starts_with(word)))?;
+            first => {
+                let word = match first {
+                    b't' => "true",
+                    b'f' => "false",
+                    _ => "null",
+                };
+                if !self.text.get(self.at..)?.starts_with(word) {
+                    return None;
+                }
                 self.at += word.len();
-                into.update(word.get(..1)?);
-                Some(())
+                self.form.push(first);
             }
         }
+        Some(())
     }
 
-    fn array(&mut self, levels: usize, into: &mut Sha256) -> Option<()> {
+    fn array(&mut self, levels: usize) -> Option<()> {
         self.take(b'[')?;
-        into.update(b"[");
+        self.form.push(b'[');
         if self.take(b']').is_none() {
             loop {
-                self.value(levels - 1, into)?;
+                self.value(levels - 1)?;
                 if self.take(b',').is_none() {
                     break;
                 }
             }
             self.take(b']')?;
         }
-        into.update(b"]");
+        self.form.push(b']');
         Some(())
     }
 
-    fn object(&mut self, without: &[&str], levels: usize, into: &mut Sha256) -> Option<()> {
-        let mut members: Vec<(Cow<'a, [u8]>, [u8; 32])> = Vec::new();
+    fn object(&mut self, without: &[&str], levels: usize) -> Option<()> {
+        let start = self.form.len();
+        self.form.push(b'{');
+        let mut members: Vec<Member<'a>> = Vec::new();
         self.take(b'{')?;
         if self.take(b'}').is_none() {
             loop {
                 let key = self.key()?;
                 self.take(b':')?;
-                let mut member = Sha256::new();
                 if without.iter().any(|name| name.as_bytes() == &*key) {
                     self.skip()?;
                 } else {
-                    member.update(&key);
-                    member.update([0xff]);
-                    self.value(levels - 1, &mut member)?;
-                    members.push((key, member.finalize().into()));
+                    let from = self.form.len();
+                    self.form.push(b'k');
+                    self.form.extend_from_slice(&key);
+                    self.form.push(0xff);
+                    self.value(levels - 1)?;
+                    members.push((key, from..self.form.len()));
                 }
                 if self.take(b',').is_none() {
                     break;
@@ -148,14 +164,35 @@ impl<'a> Walk<'a> {
             }
             self.take(b'}')?;
         }
-        // Stable: values of one key stay as they came.
-        members.sort_by(|(one, _), (other, _)| one.cmp(other));
-        into.update(b"{");
-        into.update((members.len() as u64).to_be_bytes());
-        for (_, digest) in &members {
-            into.update(digest);
-        }
+        self.order(start + 1, members);
+        self.form.push(b'}');
+        self.shorten(start);
         Some(())
+    }
+
+    /// Puts the members of an object, which begin at `start`, in the order of their keys. Values of one key stay as they
+    /// came.
+    fn order(&mut self, start: usize, mut members: Vec<Member<'a>>) {
+        if members.is_sorted_by(|(one, _), (other, _)| one <= other) {
+            return;
+        }
+        members.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let came = self.form.split_off(start);
+        for (_, place) in members {
+            let member = came.get(place.start - start..place.end - start);
+            self.form.extend_from_slice(member.unwrap_or_default());
+        }
+    }
+
+    /// Puts its hash in the place of a long form.
+    fn shorten(&mut self, start: usize) {
+        let form = self.form.get(start..).unwrap_or_default();
+        if form.len() > INLINE {
+            let hash = Sha256::digest(form);
+            self.form.truncate(start);
+            self.form.push(b'h');
+            self.form.extend_from_slice(&hash);
+        }
     }
 
     /// The bytes that a key stands for: a piece of the text unless it has escapes.

@@ -238,8 +238,35 @@ fn kinds_of_value_are_told_apart() {
             assert_eq!(digest(one) == digest(two), at == other, "{one} {two}");
         }
     }
+    // Nor does what one value ends with run into what the next begins with.
+    let ends = [
+        "{\"a\":null,\"x\\u0000\\u0000\\u0000\\u0000\\u0000\\u0000\\u0000\\u0001\":1}",
+        "{\"a\":null,\"d0\":1}",
+        "{\"a\":0,\"\":1}",
+        "{\"a\":[null,0]}",
+        "{\"a\":[null],\"d0]\":0}",
+        "{\"a\":\"\",\"b\":null}",
+        "{\"a\":\"\u{7f}b\"}",
+    ];
+    for (at, one) in ends.iter().enumerate() {
+        for (other, two) in ends.iter().enumerate() {
+            assert_eq!(digest(one) == digest(two), at == other, "{one} {two}");
+        }
+    }
     assert_eq!(digest(r#""\ud83d\ude00""#), digest("\"\u{1f600}\""));
     assert_eq!(digest(r#"{"\u0062":1,"a\/":2}"#), digest(r#"{ "a/" : 2.0, "b" : 1e0 }"#));
+}
+
+#[test]
+fn long_objects_are_in_order_too() {
+    let long = |first: &str, last: &str| {
+        let member = |key: &str| format!("\"{key}\":{{\"b\":\"{}\",\"a\":1}}", key.repeat(INLINE));
+        format!("{{{},{},\"in\":{{{},{}}}}}", member(first), member(last), member(last), member(first))
+    };
+    assert_eq!(digest(&long("x", "y")), digest(&long("y", "x")));
+    assert_ne!(digest(&long("x", "y")), digest(&long("x", "z")));
+    let hash = "0".repeat(32);
+    assert_ne!(digest(&format!("{{\"h{hash}\":1}}")), digest(&format!("\"h{hash}\"")));
 }
 
 #[test]

@@ -24,7 +24,7 @@ mod set;
 use std::sync::{MutexGuard, PoisonError};
 
 use sansio_mcp::model::{InputRequest, RawJson};
-use sansio_mcp::server::continuation::question_digest;
+use sansio_mcp::server::continuation::{Digest, question_digest};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -111,7 +111,7 @@ impl<S, M: Mode> Context<S, M> {
     /// What is known of a question, without asking it.
     pub fn answer<Q: Question>(&self, key: &str, question: &Q) -> Answered<Q::Value> {
         let Ok(request) = question.request() else { return Answered::Missing };
-        let outcome = self.asker().read(key, question, &request);
+        let outcome = self.asker().read(key, question, &request, &question_digest(&request));
         outcome.map_or(Answered::Missing, Q::answered)
     }
 
@@ -143,8 +143,14 @@ impl<S, M: Mode> Context<S, M> {
 
 impl Asker<'_> {
     /// The answer under a key, if it was given to this question and fits it.
-    fn read<Q: Question>(self, key: &str, question: &Q, request: &InputRequest) -> Option<Q::Outcome> {
-        let answer = self.answer(key, &question_digest(request))?;
+    fn read<Q: Question>(
+        self,
+        key: &str,
+        question: &Q,
+        request: &InputRequest,
+        digest: &Digest,
+    ) -> Option<Q::Outcome> {
+        let answer = self.answer(key, digest)?;
         let fits = request
             .accept(&answer)
             .map_err(|error| error.to_string())

@@ -2,6 +2,7 @@
 
 use sansio_mcp::code::wire;
 use sansio_mcp::model::{InputRequest, InputRequests, RawJson};
+use sansio_mcp::server::continuation::{Digest, Questions, question_digest};
 use serde::Serialize;
 
 use super::Question;
@@ -15,6 +16,8 @@ use crate::server::reply::Failure;
 #[derive(Clone, Debug, Default)]
 pub struct InputRequired {
     questions: InputRequests,
+    /// Digests of the questions that were looked for before.
+    digests: Questions,
     kept: Option<RawJson>,
     fault: Option<String>,
 }
@@ -31,6 +34,7 @@ impl InputRequired {
     pub fn ask(mut self, key: &str, question: impl Question) -> Self {
         match question.request() {
             Ok(request) => {
+                self.digests.remove(key);
                 self.questions.insert(key, request);
             }
             Err(why) => {
@@ -52,6 +56,15 @@ impl InputRequired {
         self
     }
 
+    /// The digests of the questions, each computed once.
+    pub(crate) fn digests(&self) -> Questions {
+        let digest = |(key, question): (&str, &InputRequest)| {
+            let known = self.digests.get(key).copied();
+            (key.to_owned(), known.unwrap_or_else(|| question_digest(question)))
+        };
+        self.questions.iter().map(digest).collect()
+    }
+
     /// The questions by key.
     pub fn questions(&self) -> &InputRequests {
         &self.questions
@@ -62,11 +75,12 @@ impl InputRequired {
     }
 
     /// Adds a question that was checked; false if the key has another already.
-    pub(super) fn add(&mut self, key: &str, request: InputRequest) -> bool {
-        match self.questions.get(key) {
-            Some(before) => *before == request,
-            None => self.questions.insert(key, request).is_none(),
+    pub(super) fn add(&mut self, key: &str, request: InputRequest, digest: Digest) -> bool {
+        if let Some(before) = self.questions.get(key) {
+            return *before == request;
         }
+        self.digests.insert(key.to_owned(), digest);
+        self.questions.insert(key, request).is_none()
     }
 
     pub(super) fn at_fault(&mut self, why: String) {

@@ -1,5 +1,7 @@
 //! Several questions of one round.
 
+use sansio_mcp::server::continuation::question_digest;
+
 use super::{InputRequired, Question};
 use crate::engine::Asker;
 use crate::server::exit::Exit;
@@ -33,8 +35,9 @@ impl<'a> Asking<'a> {
                 return None;
             }
         };
-        let outcome = self.asker.read(key, question, &request);
-        if outcome.is_none() && !self.missing.add(key, request) {
+        let digest = question_digest(&request);
+        let outcome = self.asker.read(key, question, &request, &digest);
+        if outcome.is_none() && !self.missing.add(key, request, digest) {
             self.missing.at_fault(format!("two questions of one round have the key {key:?}"));
         }
         outcome
