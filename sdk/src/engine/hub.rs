@@ -1,7 +1,6 @@
 //! What channels, handlers and the driver share: one lock around the protocol's state.
 //!
-//! Nothing of the user's runs under the lock, neither code nor destructors, and no waker is woken under it. The one exception
-//! is what `publish_resources` is given, which says so.
+//! Nothing of the user's runs under the lock, neither code nor destructors, and no waker is woken under it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -57,7 +57,7 @@ impl Stale {
             let _ = call.hub.publish(Change::Resource(uri));
         }
         if !self.prefixes.is_empty() || !self.templates.is_empty() {
-            let _ = call.hub.publish_resources(&|uri| self.matches(uri));
+            call.hub.publish_known(&|uri| self.matches(uri));
         }
     }
 }
