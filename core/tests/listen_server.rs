@@ -177,6 +177,36 @@ fn a_channel_that_reads_nothing_costs_bounded_memory() {
 }
 
 #[test]
+fn edge_56_a_channel_names_a_bounded_number_of_resources() {
+    let mut server = Server::new(config(|limits| limits.named_resources = 3));
+    let mut granted = |server: &mut Server, id: &str, uris: &[&str]| {
+        let filter = json!({"toolsListChanged": true, "resourceSubscriptions": uris});
+        let (serving, request) = server.asked(listen(id, &filter));
+        server.acknowledge(serving, &request.subscription_filter().unwrap()).unwrap();
+        server.heard()[0]["params"]["notifications"].clone()
+    };
+    let first = granted(&mut server, "1", &["b", "a", "b"]);
+    assert_eq!(first, json!({"toolsListChanged": true, "resourceSubscriptions": ["b", "a"]}));
+    let second = granted(&mut server, "2", &["c", "d", "a"]);
+    assert_eq!(second, json!({"toolsListChanged": true, "resourceSubscriptions": ["c"]}));
+    assert_eq!(
+        granted(&mut server, "3", &["a"]),
+        json!({"toolsListChanged": true}),
+        "the lists are still told of"
+    );
+    server.publish_resources(&|_| true);
+    assert_eq!(server.heard().len(), 3, "what was not granted is not told of");
+    server.says(cancel("1"));
+    server.events();
+    let again = granted(&mut server, "4", &["e", "f", "g"]);
+    assert_eq!(
+        again,
+        json!({"toolsListChanged": true, "resourceSubscriptions": ["e", "f"]}),
+        "their places are free"
+    );
+}
+
+#[test]
 fn edge_57_shutdown_answers_what_listens_and_a_cancel_is_silent() {
     let end = |heard: &[Value]| {
         let last = heard.last().unwrap().clone();

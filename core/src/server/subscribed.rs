@@ -63,6 +63,11 @@ impl Serving {
         self.subscribed.is_some()
     }
 
+    /// How many resources it names.
+    pub(super) fn named(&self) -> usize {
+        self.subscribed.as_ref().map_or(0, |subscribed| subscribed.interest.named())
+    }
+
     /// The application ends a subscription that it has accepted.
     fn end_by_application(&mut self, config: &ServerConfig) -> Result<(), Misuse> {
         let subscribed = self.subscribed.as_ref().ok_or(Misuse::NotASubscription)?;
@@ -229,8 +234,8 @@ impl Server {
         self.subscriptions
     }
 
-    /// Accepts a subscription: what it asks for and the server's capabilities have in common is acknowledged. To grant
-    /// less, take it out of the request's own
+    /// Accepts a subscription: what it asks for and the server's capabilities have in common is acknowledged, of
+    /// resources as many as [`ServerLimits::named_resources`](crate::limits::ServerLimits::named_resources) leaves. To grant less, take it out of the request's own
     /// [`subscription_filter`](super::Request::subscription_filter).
     ///
     /// # Errors
@@ -239,16 +244,19 @@ impl Server {
         let at = serving.key();
         let before = self.live.get(at).map_or(0, |serving| serving.size);
         let ended = !self.is_reading();
+        let named = self.named;
         self.with(serving, |config, request| {
-            request.acknowledge(filter.honoured(&config.capabilities))?;
+            let room = config.limits.named_resources.saturating_sub(named);
+            request.acknowledge(filter.honoured_within(&config.capabilities, room))?;
             if ended {
                 // The peer will say nothing more, not even that it has heard enough.
                 request.close_subscription(config);
             }
             Ok(())
         })?;
-        let grown = self.live.get(at).map_or(0, |serving| serving.size) - before;
-        self.grow(grown);
+        let (size, named) = self.live.get(at).map_or((0, 0), |serving| (serving.size, serving.named()));
+        self.grow(size - before);
+        self.named += named;
         self.listening.insert(at);
         Ok(())
     }
@@ -305,7 +313,8 @@ impl Exchange {
     /// The request is over, was accepted already, or is not a subscription.
     pub fn acknowledge(&mut self, filter: &SubscriptionFilter) -> Result<(), Misuse> {
         let config = self.config();
-        self.serving_mut()?.acknowledge(filter.honoured(&config.capabilities))
+        let most = config.limits.named_resources;
+        self.serving_mut()?.acknowledge(filter.honoured_within(&config.capabilities, most))
     }
 
     /// As [`Server::publish`].
