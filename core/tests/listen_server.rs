@@ -179,7 +179,7 @@ fn a_channel_that_reads_nothing_costs_bounded_memory() {
 #[test]
 fn edge_56_a_channel_names_a_bounded_number_of_resources() {
     let mut server = Server::new(config(|limits| limits.named_resources = 3));
-    let mut granted = |server: &mut Server, id: &str, uris: &[&str]| {
+    let granted = |server: &mut Server, id: &str, uris: &[&str]| {
         let filter = json!({"toolsListChanged": true, "resourceSubscriptions": uris});
         let (serving, request) = server.asked(listen(id, &filter));
         server.acknowledge(serving, &request.subscription_filter().unwrap()).unwrap();
