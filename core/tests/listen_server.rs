@@ -157,6 +157,23 @@ fn edge_56_overflow_ends_that_subscription_alone_and_frees_its_place() {
 }
 
 #[test]
+fn edge_56_who_has_read_everything_is_not_behind_however_much_changes_at_once() {
+    let mut server = server();
+    let uris: Vec<String> = (0..1000).map(|n| format!("invoice://{n:0100}")).collect();
+    let (serving, request) = server.asked(listen("1", &json!({ "resourceSubscriptions": uris })));
+    server.acknowledge(serving, &request.subscription_filter().unwrap()).unwrap();
+    server.heard();
+    for _ in 0..2 {
+        server.publish_resources(&|_| true);
+        assert_eq!(server.heard().len(), 1000);
+    }
+    // One that has not read what waits is behind: the next change ends it.
+    server.publish_resources(&|uri| uri < uris[999].as_str());
+    server.publish(Change::Resource(&uris[999]));
+    assert_eq!(methods(&server.heard()), ["end"]);
+}
+
+#[test]
 fn a_channel_that_reads_nothing_costs_bounded_memory() {
     let mut server = Server::new(config(|limits| {
         limits.congested_bytes = 10_000;

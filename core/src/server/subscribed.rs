@@ -134,24 +134,33 @@ impl Serving {
     fn changed(&mut self, change: Change<'_>, full: bool, config: &ServerConfig) {
         if let Some(topic) = self.subscribed.as_ref().and_then(|subscribed| subscribed.interest.topic(change))
         {
+            let full = full || self.is_behind();
             self.changed_topic(topic, full, config);
         }
     }
 
     fn changed_resources(&mut self, matches: &dyn Fn(&str) -> bool, full: bool, config: &ServerConfig) {
         let topics = self.subscribed.as_ref().map(|subscribed| subscribed.interest.resources(matches));
+        // Looked at once: however long all of it is, its reader had no time yet to take any.
+        let full = full || self.is_behind();
         for topic in topics.unwrap_or_default() {
             self.changed_topic(topic, full, config);
         }
     }
 
+    /// Whether so many bytes wait that its reader must be far behind. One notification may always wait.
+    fn is_behind(&self) -> bool {
+        let waits = self.subscribed.as_ref().is_some_and(|subscribed| subscribed.interest.waiting() > 0);
+        waits && self.outbox.len() >= MAX_UNSENT_BYTES
+    }
+
+    /// `full`: too many bytes wait to be sent, of its own or of the channel's.
     fn changed_topic(&mut self, topic: Topic, full: bool, config: &ServerConfig) {
-        let unsent = self.outbox.len();
         let Some(subscribed) = &mut self.subscribed else { return };
         let waiting = subscribed.interest.waiting();
         let input = if subscribed.interest.waits(topic) {
             Input::Repeated
-        } else if full || waiting >= MAX_WAITING || (waiting > 0 && unsent >= MAX_UNSENT_BYTES) {
+        } else if full || waiting >= MAX_WAITING {
             Input::Overflow
         } else {
             Input::Change
