@@ -141,27 +141,32 @@ impl Client {
 
     /// A message was read from a stream: any bytes. What cannot be parsed is dropped; a client never answers.
     pub fn handle_message(&mut self, now: Now, stream: StreamId, message: &[u8]) {
-        if let Ok(envelope) = Envelope::parse(message) {
-            self.handle_envelope(now, stream, envelope);
+        let mut envelope = Envelope::unread();
+        if envelope.read(message, None).is_ok() {
+            self.handle(now, stream, &mut envelope);
         } else {
             self.handle_oversized(now);
         }
     }
 
     /// A message was read from a stream and parsed already.
-    pub fn handle_envelope(&mut self, now: Now, stream: StreamId, envelope: Envelope<'_>) {
+    pub fn handle_envelope(&mut self, now: Now, stream: StreamId, mut envelope: Envelope<'_>) {
+        self.handle(now, stream, &mut envelope);
+    }
+
+    fn handle(&mut self, now: Now, stream: StreamId, envelope: &mut Envelope<'_>) {
         self.tick(now);
         if self.closed {
             return;
         }
         let result = envelope.result_text();
-        let (line, message) = envelope.into_parts();
+        let (line, message) = envelope.parts_mut();
         match message {
             Message::Request { .. } => self.violation(PeerViolation::RequestToClient),
             Message::Response(response) => self.response(stream, Received { line, result }, response),
-            Message::Notification { method, params } => match &*method {
+            Message::Notification { method, params } => match &**method {
                 "notifications/progress" => match params {
-                    Ok(Some(params)) => self.progress(stream, &params),
+                    Ok(Some(params)) => self.progress(stream, params),
                     _ => self.violation(PeerViolation::MalformedProgress),
                 },
                 "notifications/message" => self.logged(stream, line),

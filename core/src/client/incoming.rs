@@ -30,7 +30,7 @@ impl Client {
         self.ids.owner(id).ok_or((!late).then_some(PeerViolation::UnknownResponse))
     }
 
-    pub(super) fn response(&mut self, stream: StreamId, text: Received<'_>, response: Response<'_>) {
+    pub(super) fn response(&mut self, stream: StreamId, text: Received<'_>, response: &Response<'_>) {
         let id = match response.id {
             Some(RequestId::Int(id)) => id,
             Some(RequestId::Str(_)) | None => return self.violation(PeerViolation::UnknownResponse),
@@ -42,9 +42,9 @@ impl Client {
             }
         };
         self.learn(at, &response.outcome);
-        match response.outcome {
-            Ok(result) => self.result(at, text, &result),
-            Err(error) => self.error(at, &error),
+        match &response.outcome {
+            Ok(result) => self.result(at, text, result),
+            Err(error) => self.error(at, error),
         }
     }
 

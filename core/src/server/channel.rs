@@ -169,14 +169,19 @@ impl Server {
 
     /// A message was read: any bytes.
     pub fn handle_message(&mut self, now: Now, message: &[u8]) {
-        match Envelope::parse_known(message, self.known.as_ref()) {
-            Ok(envelope) => self.handle_envelope(now, envelope),
+        let mut envelope = Envelope::unread();
+        match envelope.read(message, self.known.as_ref()) {
+            Ok(()) => self.handle(now, &mut envelope),
             Err(why) => self.handle_malformed(now, why),
         }
     }
 
     /// A message was read and parsed already.
-    pub fn handle_envelope(&mut self, now: Now, envelope: Envelope<'_>) {
+    pub fn handle_envelope(&mut self, now: Now, mut envelope: Envelope<'_>) {
+        self.handle(now, &mut envelope);
+    }
+
+    fn handle(&mut self, now: Now, envelope: &mut Envelope<'_>) {
         self.tick(now);
         if self.input != Reading::Open {
             return;

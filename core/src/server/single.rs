@@ -97,12 +97,12 @@ impl Exchange {
     }
 
     /// The message of this stream was read and parsed already.
-    pub fn handle_envelope(&mut self, envelope: Envelope<'_>) {
+    pub fn handle_envelope(&mut self, mut envelope: Envelope<'_>) {
         if !matches!(self.phase, Phase::Waiting) {
             self.note(PeerViolation::SecondRequest);
             return;
         }
-        match triage(&self.config, envelope, &mut Vec::new()) {
+        match triage(&self.config, &mut envelope, &mut Vec::new()) {
             Triage::Serve(request) => {
                 let token = request.progress_token().cloned();
                 let mut serving = Serving::new(request.wire_id().clone(), token, 0, Outbox::default());

@@ -106,14 +106,21 @@ pub(super) fn malformed(out: &mut Vec<u8>, why: Malformed) {
 }
 
 /// `spare` are requests whose memory may be used again.
-pub(super) fn triage(config: &ServerConfig, envelope: Envelope<'_>, spare: &mut Vec<Arc<Request>>) -> Triage {
-    let (line, message) = envelope.into_parts();
+pub(super) fn triage(
+    config: &ServerConfig,
+    envelope: &mut Envelope<'_>,
+    spare: &mut Vec<Arc<Request>>,
+) -> Triage {
+    let (line, message) = envelope.parts_mut();
     match message {
-        Message::Request { id, method, mut params } => request(config, line, id, &method, &mut params, spare),
-        Message::Notification { method, params } => match &*method {
+        Message::Request { id, method, params } => {
+            let id = core::mem::replace(id, RequestId::Int(0));
+            request(config, line, id, method, params, spare)
+        }
+        Message::Notification { method, params } => match &**method {
             "notifications/cancelled" => match params {
                 Ok(Some(Params { request_id: Some(id), reason, .. })) => {
-                    Triage::Cancel { id, reason: reason.map(|reason| (*reason).into()) }
+                    Triage::Cancel { id: id.clone(), reason: reason.as_deref().map(Into::into) }
                 }
                 _ => Triage::Ignore,
             },

@@ -110,17 +110,25 @@ impl<'a> Envelope<'a> {
     /// [`Malformed`] says which of the two JSON-RPC errors the bytes deserve. Params of the wrong form are not
     /// an error here: they are reported inside the message, whose id is known.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
-        Self::parse_known(bytes, None)
+        let mut envelope = Self::unread();
+        envelope.read(bytes, None)?;
+        Ok(envelope)
     }
 
-    /// As [`parse`](Self::parse), faster where the peer repeats itself.
-    pub(crate) fn parse_known(bytes: &'a [u8], known: Option<&KnownMeta>) -> Result<Self, Malformed> {
-        let text = core::str::from_utf8(bytes).map_err(|_| Malformed::NotJson)?;
-        let (message, result) = match quick::message(text, known) {
-            Some(read) => read,
-            None => (Self::parse_any(text)?, None),
-        };
-        Ok(Self { text, message, result })
+    /// The place for a message.
+    pub(crate) const fn unread() -> Self {
+        let message = Message::Notification { method: Text::Borrowed(""), params: Ok(None) };
+        Self { text: "", message, result: None }
+    }
+
+    /// As [`parse`](Self::parse), in place, and faster where the peer repeats itself.
+    pub(crate) fn read(&mut self, bytes: &'a [u8], known: Option<&KnownMeta>) -> Result<(), Malformed> {
+        self.text = core::str::from_utf8(bytes).map_err(|_| Malformed::NotJson)?;
+        if quick::read(self.text, known, &mut self.message, &mut self.result).is_none() {
+            self.message = Self::parse_any(self.text)?;
+            self.result = None;
+        }
+        Ok(())
     }
 
     fn parse_any(text: &'a str) -> Result<Message<'a>, Malformed> {
@@ -181,6 +189,11 @@ impl<'a> Envelope<'a> {
     /// The text of the whole result, where its place is known.
     pub(crate) fn result_text(&self) -> Option<JsonText<'a>> {
         self.result
+    }
+
+    /// The text that it was read from, and the message.
+    pub(crate) fn parts_mut(&mut self) -> (&'a str, &mut Message<'a>) {
+        (self.text, &mut self.message)
     }
 
     /// The message and the text it was read from.

@@ -20,33 +20,45 @@ use crate::id::{MAX_WIRE_ID, ProgressToken, RequestId};
 /// Digits that surely fit an `i64`.
 const SHORT: usize = 18;
 
-/// Reads a message; if it is a result, also says where that stands.
-pub(super) fn message<'a>(
+/// Reads a message into the place where it stays, since params are large and moving them costs; and where the result
+/// stands, if it is one. What is in the places when this gives `None` means nothing.
+pub(super) fn read<'a>(
     text: &'a str,
     known: Option<&KnownMeta>,
-) -> Option<(Message<'a>, Option<JsonText<'a>>)> {
+    message: &mut Message<'a>,
+    result_text: &mut Option<JsonText<'a>>,
+) -> Option<()> {
+    *message = Message::Request { id: RequestId::Int(0), method: Text::Borrowed(""), params: Ok(None) };
+    let Message::Request { id: id_place, method: method_place, params: Ok(params) } = message else {
+        return None;
+    };
     let mut reader = Reader::new(text);
-    let (mut jsonrpc, mut id, mut method, mut params, mut result) = (None, None, None, None, None);
+    let (mut jsonrpc, mut id, mut method, mut result) = (None, None, None, None);
     reader.object(|key, reader| match key {
         "jsonrpc" => once(&mut jsonrpc, reader.string().filter(|version| *version == "2.0")?),
         "id" => once(&mut id, reader.id()?),
         "method" => once(&mut method, reader.string()?),
-        "params" => reader.params(&mut params, known),
+        "params" => reader.params(params, known),
         "result" => once(&mut result, reader.result()?),
         _ => None,
     })?;
     reader.end()?;
     jsonrpc?;
-    let (result, result_text) = result.unzip();
-    let message = match (method.map(Text::Borrowed), id, result) {
-        (Some(method), Some(id), None) => Message::Request { id, method, params: Ok(params) },
-        (Some(method), None, None) => Message::Notification { method, params: Ok(params) },
-        (None, Some(id), Some(result)) if params.is_none() => {
-            Message::Response(Response { id: Some(id), outcome: Ok(result) })
+    match (method.map(Text::Borrowed), id, result) {
+        (Some(method), Some(id), None) => {
+            (*id_place, *method_place) = (id, method);
+        }
+        (Some(method), None, None) => {
+            let params = Ok(params.take());
+            *message = Message::Notification { method, params };
+        }
+        (None, Some(id), Some((result, text))) if params.is_none() => {
+            *message = Message::Response(Response { id: Some(id), outcome: Ok(result) });
+            *result_text = Some(text);
         }
         _ => return None,
-    };
-    Some((message, result_text))
+    }
+    Some(())
 }
 
 pub(crate) fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
@@ -208,7 +220,6 @@ impl<'a> Reader<'a> {
         self.raw().filter(|raw| raw.is_object())
     }
 
-    /// Reads into the place where it stays: params are large, and moving them costs.
     fn params(&mut self, place: &mut Option<Params<'a>>, known: Option<&KnownMeta>) -> Option<()> {
         if place.is_some() {
             return None;

@@ -175,6 +175,9 @@ impl Request {
 
 /// Bytes of a message as it is written, in which a whole number has no decimals.
 fn length(message: &Value) -> usize {
+    if message.pointer("/params/progress").is_none() {
+        return message.to_string().len();
+    }
     let mut message = message.clone();
     for at in ["/params/progress", "/params/total"] {
         if let Some(number) =

@@ -269,9 +269,9 @@ impl Model {
         let message = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
         // 16 may wait; then the newest gives its place to the next, if nothing else stands behind it.
         let progress = request.queue.iter().filter(|(kind, _)| *kind == Kind::Progress).count();
-        let full = progress >= 16 || request.unsent() >= UNSENT;
-        if let Some(newest) = request.queue.back_mut().filter(|(kind, _)| full && *kind == Kind::Progress) {
-            *newest = (Kind::Progress, message);
+        let behind_progress = request.queue.back().is_some_and(|(kind, _)| *kind == Kind::Progress);
+        if behind_progress && (progress >= 16 || request.unsent() >= UNSENT) {
+            *request.queue.back_mut().unwrap() = (Kind::Progress, message);
             return Seen::Reported(Reported::Replaced);
         }
         self.queue(nth, Kind::Progress, message);

@@ -22,6 +22,7 @@ rows! {
     a_request_that_comes_with_the_change_finds_it_made: [memory];
     a_catalog_has_one_server_at_a_time: [memory];
     a_catalog_declares_all_that_may_come: all;
+    templates_stream_and_block_and_completions_block: [memory per_request];
 }
 
 fn shop(catalog: &Catalog<(), M>) -> Builder<M> {
@@ -543,4 +544,51 @@ async fn a_catalog_declares_all_that_may_come(b: Bench) {
         wire.send(&request(id, method, json!({}), &json!({}))).await;
         assert!(wire.answer(id).await["result"].is_object(), "{method}");
     }
+}
+
+async fn templates_stream_and_block_and_completions_block(b: Bench) {
+    use sansio_mcp_sdk::model::ResourceTemplateReference;
+    use sansio_mcp_sdk::server::generator;
+    #[derive(serde::Deserialize)]
+    struct Shelf {
+        n: u32,
+    }
+    let catalog = Catalog::new();
+    let rig = b.serve(shop(&catalog).build().unwrap());
+    // Time stands still while the pool's threads may be at work.
+    let pool = b.lab.external();
+    catalog
+        .update(|shop| {
+            shop.stream_resource_template(TemplateSpec::new("stream://{n}", "s"), |shelf: Shelf, _| {
+                generator(async move |y| {
+                    y.progress(50.0, "looking").await;
+                    Ok(format!("stream {}", shelf.n))
+                })
+            })
+            .blocking_resource_template(TemplateSpec::new("block://{n}", "b"), |shelf: Shelf, _| {
+                Ok(format!("block {}", shelf.n))
+            })
+            .blocking_complete_template("block://{n}", "n", |params, _| Ok(vec![format!("{}!", params.argument.value)]))
+            .prompt(PromptSpec::new("p").argument(PromptArgument::required("a")), async |_: Members<String>, _: Context<(), M>| Ok(""))
+            .blocking_complete_prompt("p", "a", |params, _| Ok(vec![format!("{}?", params.argument.value)]))
+        })
+        .unwrap();
+    let client = rig.client();
+    for (uri, text) in [("stream://7", "stream 7"), ("block://7", "block 7")] {
+        let contents = client.read_resource(uri).await.unwrap().contents;
+        assert_eq!(serde_json::to_value(&contents).unwrap()[0]["text"], text);
+        // What is no number is no resource.
+        assert!(client.read_resource(&uri.replace('7', "x")).await.is_err());
+    }
+    let template = CompleteParams::new(ResourceTemplateReference::new("block://{n}"), "n", "1");
+    let prompt = CompleteParams::new(PromptReference::new("p"), "a", "1");
+    for (params, want) in [(template, "1!"), (prompt, "1?")] {
+        assert_eq!(client.complete(&params).await.unwrap().completion.values, [want]);
+    }
+    drop(pool);
+    let mut wire = rig.wire();
+    let meta = json!({"progressToken": "t"});
+    wire.send(&request(1, "resources/read", json!({"uri": "stream://1"}), &meta)).await;
+    let lines = wire.drain().await;
+    assert_eq!(sansio_mcp_tests::progress_of(&lines, "t"), [50.0], "{lines:?}");
 }
