@@ -60,7 +60,7 @@ pub struct ServerLimits {
     /// Subscriptions that have not ended. One more is refused as busy. Default 1,024.
     pub subscriptions: usize,
     /// Resources that those subscriptions name, all together. What is named beyond is not granted, and the acknowledgement
-    /// says so: each change of many resources looks at all that are named, on every channel. Default 16,384.
+    /// says so: each change of many resources looks at all that are named, on every channel. Default 65,536.
     pub named_resources: usize,
     /// Unsent bytes at which [`Server::is_congested`](crate::server::Server::is_congested) becomes true: the
     /// driver starts no more work for this channel until its reader catches up. Default 1 MiB.
@@ -79,7 +79,7 @@ impl Default for ServerLimits {
             in_flight: 16_384,
             in_flight_bytes: 64 * MAX_MESSAGE,
             subscriptions: 1024,
-            named_resources: 16_384,
+            named_resources: 65_536,
             congested_bytes: 1024 * 1024,
             outgoing_bytes: 4 * 1024 * 1024,
             half_close_grace: Duration::from_millis(1500),
