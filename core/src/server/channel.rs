@@ -70,6 +70,8 @@ pub struct Server {
     /// Subscriptions in `live`; those that were acknowledged.
     pub(super) subscriptions: usize,
     pub(super) listening: BTreeSet<Key>,
+    /// Resources that they name.
+    pub(super) named: usize,
     /// Bytes that the requests of all that is live hold.
     held: usize,
     pub(super) spare: Vec<Outbox>,
@@ -106,6 +108,7 @@ impl Server {
             unsent: 0,
             subscriptions: 0,
             listening: BTreeSet::new(),
+            named: 0,
             held: 0,
             spare: Vec::new(),
             spare_requests: Vec::new(),
@@ -456,6 +459,7 @@ impl Server {
             self.held -= serving.size;
             if serving.is_subscription() {
                 self.subscriptions -= 1;
+                self.named -= serving.named();
                 self.listening.remove(&at);
             }
             if self.spare.len() < SPARE_OUTBOXES {
