@@ -30,8 +30,13 @@ pub const MAX_NESTING: usize = 128;
 /// slow reader costs bounded memory and still learns the latest state.
 pub const MAX_UNSENT_PROGRESS: usize = 16;
 
-/// Bytes of unsent notifications of one request, whatever their number; acts like [`MAX_UNSENT_PROGRESS`].
+/// Bytes of unsent notifications of one request, whatever their number; acts like [`MAX_UNSENT_PROGRESS`], and for a
+/// subscription like [`MAX_UNSENT_CHANGES`].
 pub const MAX_UNSENT_BYTES: usize = 64 * 1024;
+
+/// Unsent notifications of one subscription, each about something else: equal ones are one. One more ends it, with
+/// its response: a reader so far behind does better to look at everything again.
+pub const MAX_UNSENT_CHANGES: usize = 1024;
 
 /// Events of progress that one call of a client may have waiting for the application. Past it the newest
 /// replaces the last waiting one.

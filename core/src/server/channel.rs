@@ -10,7 +10,7 @@ use super::config::ServerConfig;
 use super::exchange::{Input, State};
 use super::method::Method;
 use super::outbox::{KEEP, Outbox};
-use super::own::OwnAnswers;
+use super::own::{OwnAnswers, enlist};
 use super::request::Request;
 use super::serving::{Ended, Progress, Reported, Serving};
 use super::subscribed::Subscribed;
@@ -437,7 +437,7 @@ impl Server {
         self.unsent = self.unsent + serving.unsent() - before;
         let answered = serving.has_output() && !core::mem::replace(&mut serving.listed, true);
         if answered {
-            self.ready.push_back(at);
+            enlist(&mut self.ready, &self.live, at);
         }
         match ended {
             Ended::Stop => {
@@ -504,11 +504,7 @@ impl Server {
         let done = command(&self.config, request)?;
         self.unsent = self.unsent + request.unsent() - before;
         if request.has_output() && !core::mem::replace(&mut request.listed, true) {
-            if self.ready.len() >= self.live.len() * 2 + 64 {
-                let live = &self.live;
-                self.ready.retain(|at| live.get(*at).is_some());
-            }
-            self.ready.push_back(at);
+            enlist(&mut self.ready, &self.live, at);
         }
         Ok(done)
     }

@@ -12,7 +12,7 @@ use super::serving::Serving;
 use super::single::Exchange;
 use super::transmit::Kind;
 use crate::id::ServingId;
-use crate::limits::MAX_UNSENT_BYTES;
+use crate::limits::{MAX_UNSENT_BYTES, MAX_UNSENT_CHANGES};
 use crate::misuse::Misuse;
 use crate::model::{RawJson, SubscriptionFilter};
 use crate::slab::Key;
@@ -22,10 +22,6 @@ use crate::wire::write;
 /// Marks of notifications in an outbox: the acknowledgement's, and a topic's.
 const ACKNOWLEDGEMENT: u32 = 1;
 const FIRST_TOPIC: u32 = 2;
-
-/// Notifications of one subscription that may wait to be sent. One more ends it: its reader is so far behind that it
-/// does better to look at everything again.
-const MAX_WAITING: usize = 1024;
 
 /// What hangs on a request that is a subscription.
 #[derive(Debug)]
@@ -146,7 +142,7 @@ impl Serving {
         let waiting = subscribed.interest.waiting();
         let input = if subscribed.interest.waits(topic) {
             Input::Repeated
-        } else if full || waiting >= MAX_WAITING || (waiting > 0 && unsent >= MAX_UNSENT_BYTES) {
+        } else if full || waiting >= MAX_UNSENT_CHANGES || (waiting > 0 && unsent >= MAX_UNSENT_BYTES) {
             Input::Overflow
         } else {
             Input::Change

@@ -71,8 +71,8 @@ impl RelistenLimits {
 }
 
 /// A subscription that outlives its connection (basic/patterns/subscriptions, "Graceful Closure": a server holds no
-/// subscription across connections). It is opened again after a loss, a graceful end, a busy server, or when it was not
-/// acknowledged in time; every other end is final.
+/// subscription across connections). It is opened again after a loss, a graceful end, a busy server, when it was not
+/// acknowledged in time, or when the client that `connect` gave was closed already; every other end is final.
 ///
 /// Each attempt asks `connect` for a client: a new one, or the same where the connection is still there. Dropping this
 /// cancels the subscription.

@@ -22,7 +22,7 @@ pub use connection::{Connection, Exchange};
 pub use driver::Driver;
 pub use hub::Facts;
 pub(crate) use hub::Hub;
-pub(crate) use rounds::{Asker, Memory, Rounds};
+pub(crate) use rounds::Asker;
 pub(crate) use sealing::Sealing;
 pub use signal::Cancelled;
 #[cfg(feature = "blocking")]

@@ -47,7 +47,8 @@ impl HubState {
     }
 
     fn tell(&mut self, index: usize, what: &Published<'_>) {
-        let Some(Some(channel)) = self.channels.get_mut(index) else { return };
+        let Some(id) = self.channel_at(index) else { return };
+        let Some(channel) = self.channel(id) else { return };
         if channel.subscriptions == 0 {
             return;
         }
@@ -56,8 +57,6 @@ impl HubState {
         if channel.port.unsent_bytes() == unsent {
             return;
         }
-        let id =
-            ChannelId { index: u32::try_from(index).unwrap_or(u32::MAX), generation: channel.generation };
         let writer = channel.writer.take();
         self.wakes.extend(writer);
         self.count_subscriptions(id);

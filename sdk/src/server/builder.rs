@@ -313,12 +313,12 @@ macro_rules! in_mode {
                 self
             }
 
-            /// Adds a layer inside those added before. Layers run around every request that the
-            /// application serves, of an unknown tool too: calls, prompts, resources, completions and lists. What the engine answers by itself does not come here: `server/discover`, and what it
-            /// refuses.
+            /// Adds a layer inside those added before. Layers run around every request that the application serves, of an
+            /// unknown tool too: calls, prompts, resources, completions, lists and the opening of subscriptions. What the
+            /// engine answers by itself does not come here: `server/discover`, and what it refuses.
             ///
-            /// A layer sees the answer, the error or the question, and may give another; it runs again at each entry, and is dropped where it stands when the
-            /// request is cancelled.
+            /// A layer sees the answer, the error or the question, and may give another; it runs again at each entry, and is
+            /// dropped where it stands when the request is cancelled.
             pub fn layer<F, Fut>(mut self, layer: F) -> Self
             where
                 F: Fn(Context<S, $mode>, Next<$mode>) -> Fut $($sync)* + 'static,

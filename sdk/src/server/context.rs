@@ -149,7 +149,8 @@ impl<S, M: Mode> Context<S, M> {
         self.call.hub.publish(change)
     }
 
-    /// As [`publish`](Self::publish), for every resource that was asked for and whose URI `matches`.
+    /// As [`publish`](Self::publish), for every resource that was asked for and whose URI `matches`: a function that only
+    /// looks, since the engine is locked meanwhile.
     ///
     /// # Errors
     /// The server has not declared that resources can be subscribed to.

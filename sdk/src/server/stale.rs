@@ -31,6 +31,10 @@ impl Stale {
                 return Err("is empty".to_owned());
             }
             if let Some(prefix) = text.strip_suffix('*') {
+                if prefix.contains(['{', '}']) {
+                    // No URI has a brace: as a prefix it would be one of nothing, for ever and without a word.
+                    return Err(format!("{text:?}: a template has no `*` at its end"));
+                }
                 stale.prefixes.push(prefix.to_owned());
             } else if text.contains(['{', '}']) {
                 let template = UriTemplate::new(text.as_str()).map_err(|why| format!("{text:?}: {why}"))?;

@@ -25,8 +25,6 @@ mod question;
 mod required;
 mod set;
 
-use std::sync::{MutexGuard, PoisonError};
-
 use sansio_mcp::model::{InputRequest, RawJson};
 use sansio_mcp::server::continuation::{Digest, question_digest};
 use serde::Serialize;
@@ -38,7 +36,7 @@ pub use set::QuestionSet;
 
 use super::context::Context;
 use super::exit::Exit;
-use crate::engine::{Asker, Memory, Rounds};
+use crate::engine::Asker;
 use crate::mode::Mode;
 
 /// What a person said to a question.
@@ -160,12 +158,5 @@ impl Asker<'_> {
             .map_err(|error| error.to_string())
             .and_then(|response| question.read(response));
         fits.inspect_err(|why| tracing::debug!(key, why, "an answer does not fit its question")).ok()
-    }
-}
-
-impl Rounds {
-    /// What is remembered of earlier rounds.
-    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
