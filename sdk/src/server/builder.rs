@@ -192,6 +192,15 @@ impl<M: Mode, S> Builder<M, S> {
     /// What seals the state that travels through clients while they answer questions: usually a [`KeyRing`](super::KeyRing),
     /// the same on every replica. Without this a key is made when it is first needed, which is noted in the log: a
     /// question can then be answered to this process alone, until it ends.
+    ///
+    /// ```
+    /// use sansio_mcp_sdk::server::{KeyRing, NoEntropy, SealKey, Server};
+    ///
+    /// // 32 bytes from a random source, the same for every replica: a secret, read from where secrets are kept.
+    /// # let from_environment = [7; 32];
+    /// let random = |out: &mut [u8]| getrandom::fill(out).map_err(|_| NoEntropy);
+    /// let server = Server::shared("shop", "1").state_keys(KeyRing::new(SealKey::new(from_environment), random));
+    /// ```
     pub fn state_keys(mut self, sealer: impl Sealer + Send + Sync + 'static) -> Self {
         self.sealing.set(Box::new(sealer));
         self

@@ -60,7 +60,7 @@ pub struct Catalog<S = (), M: Mode = Shared> {
 #[non_exhaustive]
 pub enum UpdateError {
     /// No server was built with the catalog, or the server and its engine are gone.
-    #[error("the catalog has no server")]
+    #[error("the catalog has no server: none was built with it (Builder::catalog), or it is gone")]
     NoServer,
     /// Something that was to be added cannot be: it names the field.
     #[error(transparent)]

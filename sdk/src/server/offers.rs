@@ -152,7 +152,9 @@ impl<M: Mode> Offers<M> {
                 let (Owner::Prompt(of) | Owner::Template(of)) = owner;
                 return Err(ConfigError::new(
                     "completion",
-                    format!("of {argument:?} of {of:?}: there is no such argument"),
+                    format!(
+                        "of {argument:?} of {of:?}: no prompt or template of this name has such an argument"
+                    ),
                 ));
             }
         }

@@ -6,6 +6,10 @@
 //! and guard what must happen once (an idempotency key, a row that is taken), since a client may also send the same
 //! answers twice.
 //!
+//! Nor does the server hear of a person who never answers, or of a client that disappears while its question is open: no
+//! request runs then, and nothing is held for it here. The [clean-up](Context::on_exit) of an entry runs when it asks. What
+//! has to stay taken meanwhile is kept by its number ([`Context::keep`]), and has to expire by itself.
+//!
 //! ```
 //! use sansio_mcp_sdk::server::{Asked, Context, Exit, Form, NoArguments, Server};
 //!
