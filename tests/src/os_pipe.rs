@@ -70,17 +70,17 @@ impl Wake for Relay {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        let task = {
-            let mut flow = lock(&self.flow);
-            let end = flow.end(self.role);
-            end.armed = false;
-            end.task.take()
-        };
+        let task = lock(&self.flow).end(self.role).task.take();
+        // It counts as waiting until it is really woken: the reactor may come late, for what was read long ago, and stop
+        // here while the lab goes on.
         if let Some(task) = task {
             task.wake();
         }
         let done = {
             let mut flow = lock(&self.flow);
+            let end = flow.end(self.role);
+            // Unless it has come again meanwhile.
+            end.armed &= end.task.is_some();
             if flow.is_due() { None } else { flow.external.take() }
         };
         drop(done);
