@@ -1,0 +1,11 @@
+//! The rules of the Model Context Protocol's Streamable HTTP binding (revision 2026-07-28,
+//! basic/transports/streamable-http) as pure functions: no sockets, no HTTP implementation, no executor.
+//!
+//! | module | what it decides |
+//! | --- | --- |
+//! | [`sse`] | how events are written and read |
+//!
+//! There is no server or client in it yet.
+#![forbid(unsafe_code)]
+
+pub mod sse;
