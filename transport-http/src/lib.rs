@@ -3,9 +3,12 @@
 //!
 //! | module | what it decides |
 //! | --- | --- |
+//! | [`mirror`] | which headers repeat what of the body, and whether they do |
 //! | [`sse`] | how events are written and read |
 //!
 //! There is no server or client in it yet.
 #![forbid(unsafe_code)]
 
+mod error;
+pub mod mirror;
 pub mod sse;
