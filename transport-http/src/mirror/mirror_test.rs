@@ -183,6 +183,7 @@ fn what_a_server_takes() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // one table
 fn what_a_server_refuses() {
     let plain = call("{}");
     let region = call(r#"{"region":"Hello"}"#);

@@ -1,7 +1,7 @@
 //! Clients: the headers that a message needs (basic/transports/streamable-http, "Client Behavior").
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use sansio_mcp::wire::{Envelope, Message};
+use sansio_mcp::wire::{Envelope, JsonText, Message};
 
 use super::arguments::{Found, read};
 use super::params::ParamHeaders;
@@ -59,7 +59,7 @@ pub fn produce(
         set(headers, &NAME, encode(name.ok_or(ProduceError::NoName)?))?;
     }
     let Some(rules) = rules.filter(|_| &**method == "tools/call") else { return Ok(()) };
-    let arguments = params.and_then(|params| params.arguments).map(|raw| raw.get());
+    let arguments = params.and_then(|params| params.arguments).map(JsonText::get);
     let found = read(rules, arguments).map_err(|_| ProduceError::Ambiguous)?;
     for (header, found) in rules.headers.iter().zip(found) {
         let value = match found {

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use sansio_mcp::code::wire;
 use sansio_mcp::id::RequestId;
-use sansio_mcp::wire::{Envelope, Message, Params, ParamsError, write};
+use sansio_mcp::wire::{Envelope, JsonText, Message, Params, ParamsError, write};
 
 use super::arguments::{Found, read};
 use super::params::ParamHeaders;
@@ -183,7 +183,7 @@ fn version(headers: &HeaderMap, required: bool, body: Option<&str>) -> Result<()
 }
 
 fn arguments(headers: &HeaderMap, rules: &ParamHeaders, params: Option<&Params<'_>>) -> Result<(), Fault> {
-    let arguments = params.and_then(|params| params.arguments).map(|raw| raw.get());
+    let arguments = params.and_then(|params| params.arguments).map(JsonText::get);
     let found = read(rules, arguments).map_err(|_| Fault::Ambiguous)?;
     for (header, found) in rules.headers.iter().zip(found) {
         let label = header.label.as_str();
