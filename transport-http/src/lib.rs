@@ -39,6 +39,9 @@
 //! ```
 #![forbid(unsafe_code)]
 
+/// The types of heads that are judged here.
+pub use http;
+
 pub mod accept;
 mod error;
 pub mod mirror;
