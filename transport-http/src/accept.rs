@@ -222,6 +222,7 @@ mod tests {
             (&["text/*;q=0, text/event-stream"], false, true),
             (&["application/json;q=1.000;level=1"], true, false),
             (&["application/json;x=\"a,b;q=0\\\", */*;q=0\""], true, false),
+            (&["application/json;x=\"a, text/event-stream, b\""], true, false),
             // Unreadable parts are passed over, the rest counts.
             (&["json, application/json;q=2, text/event-stream;q=1.0"], false, true),
             (&[",, application/json ,"], true, false),
