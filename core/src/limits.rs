@@ -30,8 +30,13 @@ pub const MAX_NESTING: usize = 128;
 /// slow reader costs bounded memory and still learns the latest state.
 pub const MAX_UNSENT_PROGRESS: usize = 16;
 
-/// Bytes of unsent notifications of one request, whatever their number; acts like [`MAX_UNSENT_PROGRESS`].
+/// Bytes of unsent notifications of one request, whatever their number; acts like [`MAX_UNSENT_PROGRESS`], and for a
+/// subscription like [`MAX_UNSENT_CHANGES`], where changes that are published together count as one.
 pub const MAX_UNSENT_BYTES: usize = 64 * 1024;
+
+/// Unsent notifications of one subscription, each about something else: equal ones are one. One more ends it, with
+/// its response: a reader so far behind does better to look at everything again.
+pub const MAX_UNSENT_CHANGES: usize = 1024;
 
 /// Events of progress that one call of a client may have waiting for the application. Past it the newest
 /// replaces the last waiting one.
@@ -59,6 +64,9 @@ pub struct ServerLimits {
     pub in_flight_bytes: usize,
     /// Subscriptions that have not ended. One more is refused as busy. Default 1,024.
     pub subscriptions: usize,
+    /// Resources that those subscriptions name, all together. What is named beyond is not granted, and the acknowledgement
+    /// says so: each change of many resources looks at all that are named, on every channel. Default 65,536.
+    pub named_resources: usize,
     /// Unsent bytes at which [`Server::is_congested`](crate::server::Server::is_congested) becomes true: the
     /// driver starts no more work for this channel until its reader catches up. Default 1 MiB.
     pub congested_bytes: usize,
@@ -76,6 +84,7 @@ impl Default for ServerLimits {
             in_flight: 16_384,
             in_flight_bytes: 64 * MAX_MESSAGE,
             subscriptions: 1024,
+            named_resources: 65_536,
             congested_bytes: 1024 * 1024,
             outgoing_bytes: 4 * 1024 * 1024,
             half_close_grace: Duration::from_millis(1500),

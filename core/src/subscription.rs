@@ -129,6 +129,11 @@ impl Interest {
         }
     }
 
+    /// How many resources are named.
+    pub(crate) fn named(&self) -> usize {
+        self.resources.len()
+    }
+
     /// Bytes of the URIs.
     pub(crate) fn size(&self) -> usize {
         self.resources.iter().map(|(uri, _)| uri.len() + size_of::<(Box<str>, bool)>()).sum()

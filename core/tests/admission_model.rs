@@ -63,7 +63,7 @@ fn a_seeded_soak_sees_every_outcome() {
 }
 
 /// Runs the same commands on two: one is polled dry after each, the other only where a command needs a grant collected, and by
-/// whim. A command answers the same on both, and the same is granted in the same order (2.6, 5).
+/// whim. A command answers the same on both, and the same is granted in the same order (invariant 5).
 fn polls_decide_nothing(limits: AdmissionLimits, ops: &[(Op, bool)]) {
     let (mut eager, mut lazy, mut model) = (System::of(limits), System::of(limits), Model::of(limits));
     let mut withdrawn = BTreeSet::new();

@@ -130,7 +130,8 @@ fn a_call_costs_the_client_few_allocations() {
 /// Allocations of one call, described, sent and answered, at most.
 const CLIENT: usize = 1;
 
-/// What has finished leaves nothing behind, however much there was (design 2.6, 7): the same work five times over holds no more.
+/// What has finished leaves nothing behind, however much there was (invariant 7 in `tests/PROMISES.md`): the same work
+/// five times over holds no more.
 #[test]
 fn what_is_over_holds_no_memory() {
     let mut server = server();

@@ -1,6 +1,6 @@
 //! The client beside a naive model of it: the same messages, events, states and deadlines, whatever the server sends and the
-//! application does, in whatever order; nothing left at the end; polls that decide nothing. Numbers are those of the design,
-//! 2.6.
+//! application does, in whatever order; nothing left at the end; polls that decide nothing. Numbers are those of the
+//! invariants in `tests/PROMISES.md`.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::BTreeSet;

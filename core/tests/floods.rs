@@ -1,4 +1,4 @@
-//! Peers and applications that overdo it: memory stays within the limits (design 2.6, 8).
+//! Peers and applications that overdo it: memory stays within the limits (invariant 8 in `tests/PROMISES.md`).
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use sansio_mcp::client::{CallSpec, ClientEvent, Refused, StreamId};

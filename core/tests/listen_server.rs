@@ -157,6 +157,23 @@ fn edge_56_overflow_ends_that_subscription_alone_and_frees_its_place() {
 }
 
 #[test]
+fn edge_56_who_has_read_everything_is_not_behind_however_much_changes_at_once() {
+    let mut server = server();
+    let uris: Vec<String> = (0..1000).map(|n| format!("invoice://{n:0100}")).collect();
+    let (serving, request) = server.asked(listen("1", &json!({ "resourceSubscriptions": uris })));
+    server.acknowledge(serving, &request.subscription_filter().unwrap()).unwrap();
+    server.heard();
+    for _ in 0..2 {
+        server.publish_resources(&|_| true);
+        assert_eq!(server.heard().len(), 1000);
+    }
+    // One that has not read what waits is behind: the next change ends it.
+    server.publish_resources(&|uri| uri < uris[999].as_str());
+    server.publish(Change::Resource(&uris[999]));
+    assert_eq!(methods(&server.heard()), ["end"]);
+}
+
+#[test]
 fn a_channel_that_reads_nothing_costs_bounded_memory() {
     let mut server = Server::new(config(|limits| {
         limits.congested_bytes = 10_000;
@@ -174,6 +191,36 @@ fn a_channel_that_reads_nothing_costs_bounded_memory() {
     let ended = server.heard().iter().filter(|message| message["id"].is_i64()).count();
     assert_eq!(server.subscriptions(), 100 - ended);
     assert!(ended > 0);
+}
+
+#[test]
+fn edge_56_a_channel_names_a_bounded_number_of_resources() {
+    let mut server = Server::new(config(|limits| limits.named_resources = 3));
+    let granted = |server: &mut Server, id: &str, uris: &[&str]| {
+        let filter = json!({"toolsListChanged": true, "resourceSubscriptions": uris});
+        let (serving, request) = server.asked(listen(id, &filter));
+        server.acknowledge(serving, &request.subscription_filter().unwrap()).unwrap();
+        server.heard()[0]["params"]["notifications"].clone()
+    };
+    let first = granted(&mut server, "1", &["b", "a", "b"]);
+    assert_eq!(first, json!({"toolsListChanged": true, "resourceSubscriptions": ["b", "a"]}));
+    let second = granted(&mut server, "2", &["c", "d", "a"]);
+    assert_eq!(second, json!({"toolsListChanged": true, "resourceSubscriptions": ["c"]}));
+    assert_eq!(
+        granted(&mut server, "3", &["a"]),
+        json!({"toolsListChanged": true}),
+        "the lists are still told of"
+    );
+    server.publish_resources(&|_| true);
+    assert_eq!(server.heard().len(), 3, "what was not granted is not told of");
+    server.says(cancel("1"));
+    server.events();
+    let again = granted(&mut server, "4", &["e", "f", "g"]);
+    assert_eq!(
+        again,
+        json!({"toolsListChanged": true, "resourceSubscriptions": ["e", "f"]}),
+        "their places are free"
+    );
 }
 
 #[test]

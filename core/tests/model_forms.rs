@@ -326,3 +326,25 @@ fn numbers_come_from_all_kinds() {
     );
     assert_eq!(Number::from(3_u8).as_i64(), Some(3));
 }
+
+#[test]
+fn a_peers_form_full_of_patterns_costs_a_client_a_bounded_amount() {
+    // Compiled this takes nearly as much as it may, and each character of the text meets all of it.
+    let field =
+        StringSchema::new().with_pattern("^(?:a*){300}b$").with_default(format!("{}b", "a".repeat(1000)));
+    let schema = |fields: usize| {
+        let form =
+            (0..fields).fold(Form::new("Long"), |form, n| form.optional(format!("f{n}"), field.clone()));
+        form.build().unwrap().requested_schema
+    };
+    let none = RawMembers::new();
+    assert_eq!(schema(1).fill(&none).len(), 1);
+    let long = schema(8);
+    let filled = long.fill(&none);
+    assert!((1..8).contains(&filled.len()), "{} defaults were tried", filled.len());
+    // What a client no longer looks at it leaves to the server, who knows what its own form costs.
+    let answer: Vec<String> = (0..8).map(|n| format!(r#""f{n}":"c""#)).collect();
+    let answer = members(&format!("{{{}}}", answer.join(",")));
+    assert!(long.check(&answer).is_err());
+    assert_eq!(long.accept(&answer).unwrap_err().fields().len(), 8);
+}

@@ -91,6 +91,14 @@ fn questions_of_peers_are_read_and_come_back_verbatim() {
             "params: url: ",
         ),
         (
+            r#"{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://?q=x"}}"#,
+            "params: url: ",
+        ),
+        (
+            r#"{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://u@:443/x"}}"#,
+            "params: url: ",
+        ),
+        (
             r#"{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"properties":{"":{"type":"boolean"}}}}}"#,
             "params: requestedSchema: ``: the field's name is empty",
         ),

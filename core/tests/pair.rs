@@ -1,5 +1,5 @@
-//! The client against the server, bytes crossing whole, byte by byte and split at random: the same events and outcomes (design
-//! 2.6, 6), and identical runs give identical traces (14).
+//! The client against the server, bytes crossing whole, byte by byte and split at random: the same events and outcomes,
+//! and identical runs give identical traces (invariants 6 and 14 in `tests/PROMISES.md`).
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use bytes::seeded;

@@ -1,4 +1,4 @@
-//! The checks that every request passes, their order, and what they answer (design 2.7).
+//! The checks that every request passes, their order, and what they answer.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::Arc;

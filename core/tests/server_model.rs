@@ -1,6 +1,6 @@
 //! The server beside a naive model of it, as a channel of many requests and as an exchange of one: the same messages, events
 //! and facts, whatever the client sends and the application does, in whatever order; nothing left at the end; polls that
-//! decide nothing. Numbers are those of the design, 2.6.
+//! decide nothing. Numbers are those of the invariants in `tests/PROMISES.md`.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::expect_used, reason = "a test that cannot go on has failed")]
 

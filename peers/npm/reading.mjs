@@ -1,7 +1,8 @@
 // What can be read and listened to: prompts, completion, resources, log messages, subscriptions.
 
 import assert from 'node:assert/strict';
-import { BOOK, PREFIX, refused, step, text, until } from './support.mjs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { BOOK, PREFIX, WINTER, refused, step, text, until } from './support.mjs';
 
 const PRICES = 'shop://prices';
 
@@ -92,15 +93,16 @@ step('offers come and go while the server serves, and those who listen to the li
   const wanted = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
   const subscription = await client.listen(wanted);
   try {
-    await session.call('set_season', { winter: true });
+    writeFileSync(WINTER, '');
     assert.deepEqual(await heard(3), all);
     assert.deepEqual(await offered(), [true, true, true]);
     assert.equal((await session.structured('winter_offer', { isbn: BOOK })).title, 'The Rust Programming Language');
-    await session.call('set_season', { winter: false });
+    rmSync(WINTER);
     assert.deepEqual(await heard(6), [...all, ...all].sort());
     assert.deepEqual(await offered(), [false, false, false]);
     await refused(session.call('winter_offer', { isbn: BOOK }), -32602);
   } finally {
+    rmSync(WINTER, { force: true });
     await subscription.close();
   }
 });

@@ -1,12 +1,17 @@
 // What every part of the drive stands on: checks, bounds, steps, a client with a person in front of it.
 
 import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 export const VERSION = '2026-07-28';
 export const PREFIX = 'io.modelcontextprotocol/';
 export const BOOK = '9781718503106';
+
+/** It is winter for the servers of this drive while this file exists. */
+export const WINTER = join(tmpdir(), `bookshop-winter-${process.pid}`);
 
 // Milliseconds. A step, and a wait for one condition inside it, never take longer.
 export const STEP_BOUND = 15_000;
@@ -74,7 +79,7 @@ export class Session {
       });
     }
     const args = ['-c', WATCHED, 'sh', ...command];
-    this.transport = new StdioClientTransport({ command: '/bin/sh', args, env: { ...process.env, ...env } });
+    this.transport = new StdioClientTransport({ command: '/bin/sh', args, env: { ...process.env, BOOKSHOP_WINTER: WINTER, ...env } });
     await client.connect(this.transport, { timeout: STEP_BOUND });
   }
 

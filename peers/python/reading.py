@@ -11,7 +11,7 @@ import mcp_types as types
 from mcp import Client
 from mcp.client.subscriptions import PromptsListChanged, ResourcesListChanged, ResourceUpdated, ToolsListChanged
 
-from support import PREFIX, WAIT_BOUND, check, refused, sdk_step, structured, texts
+from support import PREFIX, WAIT_BOUND, WINTER, check, refused, sdk_step, structured, texts
 
 BOOK = "9780131103627"
 PRICES = "shop://prices"
@@ -131,23 +131,23 @@ async def season(client: Client) -> None:
     check(await offered() == (False, False, False), "offered out of season")
     await refused(client.call_tool("winter_offer", {"isbn": BOOK}), -32602)
     async with client.listen(**everything) as all_lists, client.listen(prompts_list_changed=True) as prompts:
-        await client.call_tool("set_season", {"winter": True})
-        heard = await listen_until(all_lists, 3)
-        check(set(heard) == changes, f"heard {heard}")
-        check(await offered() == (True, True, True), "not offered in season")
-        offer = await structured(client, "winter_offer", {"isbn": BOOK})
-        check(offer["title"] == "The C Programming Language", f"offer {offer}")
-        letter = await client.get_prompt("winter_letter")
-        check("winter" in letter.messages[0].content.text, f"prompt {letter}")
-        winter = await client.read_resource("shop://winter")
-        check("Rust" in winter.contents[0].text, f"resource {winter}")
-        # Opened a second time: nothing is another, and nobody is told. What is heard next is that it closed.
-        result = await client.call_tool("set_season", {"winter": True})
-        check(texts(result) == ["It is winter already."], f"told {texts(result)}")
-        await client.call_tool("set_season", {"winter": False})
-        heard = await listen_until(all_lists, 3)
-        check(set(heard) == changes, f"heard {heard}")
-        check(await listen_until(prompts, 1) == [PromptsListChanged()], "of prompts alone")
+        try:
+            WINTER.touch()
+            heard = await listen_until(all_lists, 3)
+            check(set(heard) == changes, f"heard {heard}")
+            check(await offered() == (True, True, True), "not offered in season")
+            offer = await structured(client, "winter_offer", {"isbn": BOOK})
+            check(offer["title"] == "The C Programming Language", f"offer {offer}")
+            letter = await client.get_prompt("winter_letter")
+            check("winter" in letter.messages[0].content.text, f"prompt {letter}")
+            winter = await client.read_resource("shop://winter")
+            check("Rust" in winter.contents[0].text, f"resource {winter}")
+            WINTER.unlink()
+            heard = await listen_until(all_lists, 3)
+            check(set(heard) == changes, f"heard {heard}")
+            check(await listen_until(prompts, 1) == [PromptsListChanged()], "of prompts alone")
+        finally:
+            WINTER.unlink(missing_ok=True)
     check(await offered() == (False, False, False), "still offered")
     await refused(client.call_tool("winter_offer", {"isbn": BOOK}), -32602)
 

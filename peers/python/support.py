@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import time
 from pathlib import Path
 from typing import Any, Awaitable, Callable
@@ -12,6 +14,9 @@ from mcp import Client, MCPError, StdioServerParameters
 VERSION = "2026-07-28"
 PREFIX = "io.modelcontextprotocol/"
 
+
+# It is winter for the servers of this drive while this file exists.
+WINTER = Path(tempfile.gettempdir()) / f"bookshop-winter-{os.getpid()}"
 
 # Seconds. A step, and a wait for one condition inside it, never take longer.
 STEP_BOUND = 15.0
@@ -132,7 +137,9 @@ class Watched:
         self.status = folder / "exit-status"
         self.status.unlink(missing_ok=True)
         self.parameters = StdioServerParameters(
-            command="/bin/sh", args=["-c", self.SCRIPT, "sh", str(self.status), *command]
+            command="/bin/sh",
+            args=["-c", self.SCRIPT, "sh", str(self.status), *command],
+            env={"BOOKSHOP_WINTER": str(WINTER)},
         )
         self.closing = 0.0
 

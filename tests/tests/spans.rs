@@ -1,4 +1,4 @@
-//! Design 3, "tracing spans with `traceparent`": whatever runs for a request runs in its span, on whatever thread, and
+//! Tracing spans: whatever runs for a request runs in its span, on whatever thread, and
 //! the span carries the trace context of the request's `_meta`. The recorder is the process's, for the pool's threads.
 #![allow(missing_docs)]
 

@@ -136,6 +136,10 @@ impl Lab {
     }
 
     /// Completes after `time` on its clock.
+    ///
+    /// A lab may not leave its thread. What has to be `Send`, such as a client's handler in which a person thinks for ten
+    /// minutes, sleeps by [`lab.clock()`](Self::clock): that may go anywhere, and is a
+    /// [`Clock`](sansio_mcp_sdk::clock::Clock::sleep).
     pub async fn sleep(&self, time: Duration) {
         let at = self.inner.clock.now().mono + time;
         self.inner.clock.sleep_until(at).await;

@@ -196,6 +196,11 @@ fn what_cannot_be_answered_ends_the_call_and_nobody_is_asked() {
             json!({"k": anything(), "l": {"method": "elicitation/create", "params": {"mode": "fax", "message": "m"}}}),
             bad(PeerViolation::MalformedQuestion),
         ),
+        (
+            json!({"k": anything(), "l": {"method": "elicitation/create",
+                "params": {"mode": "url", "message": "m", "url": "javascript:alert(1)"}}}),
+            bad(PeerViolation::MalformedQuestion),
+        ),
         (json!({"k": form(&json!({"type": "array"}))}), bad(PeerViolation::MalformedQuestion)),
         (json!({"k": form(&json!(7))}), bad(PeerViolation::MalformedQuestion)),
         (json!({"k": sampling(&json!({"maxTokens": "5"}))}), bad(PeerViolation::MalformedQuestion)),

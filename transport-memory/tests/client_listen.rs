@@ -241,6 +241,20 @@ fn an_acknowledgement_that_is_none_ends_the_subscription_and_tells_the_server() 
 }
 
 #[test]
+fn what_was_agreed_can_be_asked_for_again_and_takes_no_change_away() {
+    let lab = Lab::new();
+    let (client, mut peer) = start(&lab);
+    lab.run(async {
+        let mut subscription = open(&client, &mut peer).await;
+        peer.send(tools(1)).await;
+        settle().await;
+        let agreed = subscription.acknowledged().await.unwrap();
+        assert_eq!(agreed.granted, [Changed::Tools, Changed::Resource("a://1".into())]);
+        assert_eq!(ready(&mut subscription).await, [changed(Changed::Tools)]);
+    });
+}
+
+#[test]
 fn a_change_wakes_whoever_waits() {
     let lab = Lab::new();
     let (client, mut peer, _) = start_with(&lab, 4096);

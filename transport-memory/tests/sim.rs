@@ -1,5 +1,5 @@
 //! The simulator: what a link does, that a seed decides all of it, and many seeds of clients and a server over links
-//! that misbehave (design 2.6).
+//! that misbehave.
 #![allow(
     missing_docs,
     clippy::unwrap_used,

@@ -10,18 +10,27 @@
 //! state of a question. Several bookshops with one key go on with each other's questions. Without it each process
 //! makes a key of its own, and a question can be answered to that process alone.
 
+//!
+//! It is winter while the file exists that `BOOKSHOP_WINTER` names; the shop then offers more, and tells those who listen.
+
 mod shop;
 
 use std::env::{self, VarError};
 use std::error::Error;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sansio_mcp_sdk::protocol::server::continuation::NoEntropy;
+use sansio_mcp_sdk::server::UpdateError;
 use sansio_mcp_sdk::server::{KeyRing, SealKey};
 use sansio_mcp_stdio::{SystemClock, serve};
-use shop::Shop;
+use shop::{Season, Shop};
 
 const STATE_KEY: &str = "BOOKSHOP_STATE_KEY";
+const WINTER: &str = "BOOKSHOP_WINTER";
+/// How often the shop looks whether it is winter.
+const LOOKS: Duration = Duration::from_millis(100);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let level = env::var("RUST_LOG").ok().and_then(|level| level.parse().ok());
@@ -33,13 +42,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Process numbers would not do: replicas in containers have the same.
     let desk = format!("{:016x}", getrandom::u64()?);
     let shop = Shop::new(Arc::new(SystemClock::new()), desk, std::thread::sleep);
+    let season = shop.season();
     // A host may ask for much at once: 256 run side by side, the rest waits.
     let mut server = shop::server(shop).slots(256).queue(4096);
     if let Some(key) = state_key()? {
         server = server.state_keys(KeyRing::new(key, from_system));
     }
-    smol::block_on(serve(server.build()?))?;
+    let server = server.build()?;
+    let _keeper = env::var_os(WINTER).map(|file| smol::spawn(keep(season, file.into())));
+    smol::block_on(serve(server))?;
     Ok(())
+}
+
+/// Opens and closes the season, until the server has gone.
+async fn keep(season: Season, file: PathBuf) -> Result<(), UpdateError> {
+    let mut winter = false;
+    loop {
+        let now = smol::fs::metadata(&file).await.is_ok();
+        if now != winter {
+            if now { season.open() } else { season.close() }?;
+            winter = now;
+        }
+        smol::Timer::after(LOOKS).await;
+    }
 }
 
 /// The configured key. What is wrong with one is told without repeating it.

@@ -12,7 +12,7 @@ use super::render::Retry;
 use crate::code::wire;
 use crate::id::{CallId, ProgressToken, RequestId};
 use crate::limits::MAX_WAITING_PROGRESS;
-use crate::server::method::may_ask;
+use crate::model::may_ask;
 use crate::slab::Key;
 use crate::violation::PeerViolation;
 use crate::wire::{ErrorHead, Params, Response, ResultHead};
@@ -74,17 +74,11 @@ impl Client {
         if !may_ask(&call.spec.method) {
             return bad(self, PeerViolation::InputNotAllowed);
         }
-        if result.input_requests.is_none() && result.request_state.is_none() {
+        let questions = result.input_requests.map_or(Some(Vec::new()), |raw| questions(raw.get()));
+        let Some(questions) = questions else { return bad(self, PeerViolation::MalformedResult) };
+        if questions.is_empty() && result.request_state.is_none() {
             return bad(self, PeerViolation::InputWithoutContent);
         }
-        let questions = match result.input_requests.map(|raw| questions(raw.get())) {
-            Some(Some(questions)) if questions.is_empty() && result.request_state.is_none() => {
-                return bad(self, PeerViolation::InputWithoutContent);
-            }
-            Some(Some(questions)) => questions,
-            Some(None) => return bad(self, PeerViolation::MalformedResult),
-            None => Vec::new(),
-        };
         let input = if questions.is_empty() { Input::SendsState } else { Input::AsksInput };
         self.apply(at, input, |_| Outcome::Closed);
         let clock = self.clock;

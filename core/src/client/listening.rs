@@ -22,16 +22,22 @@ use crate::violation::PeerViolation;
 const ACKNOWLEDGED_WITHIN: Duration = Duration::from_mins(1);
 
 /// What a subscription asks for (basic/patterns/subscriptions, "Notification Filter").
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ListenSpec {
     filter: SubscriptionFilter,
     within: Option<Duration>,
 }
 
+impl Default for ListenSpec {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl ListenSpec {
     /// Asks for nothing yet.
     pub fn new() -> Self {
-        Self { within: Some(ACKNOWLEDGED_WITHIN), ..Self::default() }
+        Self { filter: SubscriptionFilter::default(), within: Some(ACKNOWLEDGED_WITHIN) }
     }
 
     /// Changes of the list of tools.

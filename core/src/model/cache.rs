@@ -5,8 +5,8 @@ use super::names::open_names;
 open_names! {
     /// Who may be served a kept result (server/utilities/caching, "Cache Scope Field").
     ///
-    /// A result that does not say is private, the narrower of the two; one that says something else should not be kept,
-    /// since nobody knows for whom.
+    /// A result that does not say is private, the narrower of the two. So is one that says something else, since nobody
+    /// knows for whom it is.
     #[derive(Default)]
     pub enum CacheScope {
         /// Anyone: nothing in it depends on who asked.

@@ -49,9 +49,14 @@ impl ElicitUrlParams {
     /// It is not an absolute URI with a host.
     pub fn check(&self) -> Result<(), UrlError> {
         let uri = super::form::is_uri(&self.url);
-        let host =
-            self.url.split_once("://").is_some_and(|(_, rest)| !rest.is_empty() && !rest.starts_with('/'));
-        if uri && host { Ok(()) } else { Err(UrlError) }
+        let authority = self.url.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next());
+        let host = authority.and_then(|authority| authority.rsplit('@').next());
+        // What begins with a colon is a port alone.
+        if uri && host.is_some_and(|host| !host.is_empty() && !host.starts_with(':')) {
+            Ok(())
+        } else {
+            Err(UrlError)
+        }
     }
 }
 

@@ -9,9 +9,9 @@ use super::elicit::{ElicitAction, ElicitFormParams, ElicitResult, ElicitUrlParam
 use super::form::{FormError, FormErrors};
 use super::input_required::{InputRequest, InputRequests};
 use super::members::RawMembers;
+use super::missing::missing_capabilities;
 use super::raw::RawJson;
 use super::roots::{ListRootsParams, ListRootsResult};
-use crate::server::missing_capabilities;
 
 /// The method that asks a user.
 const ELICIT: &str = "elicitation/create";

@@ -22,6 +22,12 @@ open_object! {
     }
 }
 
+/// Whether a request of this method of the specification may be answered with a question (basic/patterns/mrtr, "Supported
+/// Requests").
+pub(crate) fn may_ask(method: &str) -> bool {
+    matches!(method, "tools/call" | "prompts/get" | "resources/read")
+}
+
 /// Questions by key, in the server's order.
 pub type InputRequests = Members<InputRequest>;
 

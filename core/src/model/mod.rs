@@ -30,6 +30,7 @@ mod list_resources;
 mod list_tools;
 mod logging;
 mod members;
+pub(crate) mod missing;
 mod names;
 mod open;
 mod page;
@@ -78,6 +79,7 @@ pub use form::{
 };
 pub use implementation::{Icon, IconTheme, Implementation};
 pub use input::{AnswerError, InputError, InputParams, InputResponse, InputResponses};
+pub(crate) use input_required::may_ask;
 pub use input_required::{InputRequest, InputRequests, InputRequiredResult};
 pub use list_resources::{ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate};
 pub use list_tools::ListToolsResult;

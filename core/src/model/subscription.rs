@@ -39,12 +39,18 @@ impl SubscriptionFilter {
     /// "Acknowledgment"). Each URI stands there once; kinds unknown here are left out.
     #[must_use]
     pub fn honoured(&self, server: &super::ServerCapabilities) -> Self {
+        self.honoured_within(server, usize::MAX)
+    }
+
+    /// As [`honoured`](Self::honoured), with so many resources at most: the first that are named.
+    pub(crate) fn honoured_within(&self, server: &super::ServerCapabilities, most: usize) -> Self {
         let both = |wanted: Option<bool>, can: Option<bool>| {
             (wanted == Some(true) && can == Some(true)).then_some(true)
         };
         let resources = server.resources.as_ref();
         let subscribe = resources.is_some_and(|resources| resources.subscribe == Some(true));
         let mut seen = BTreeSet::new();
+        let subscribe = subscribe && most > 0;
         let uris = self.resource_subscriptions.as_ref().filter(|uris| subscribe && !uris.is_empty());
         Self {
             tools_list_changed: both(
@@ -59,8 +65,9 @@ impl SubscriptionFilter {
                 self.resources_list_changed,
                 resources.and_then(|resources| resources.list_changed),
             ),
-            resource_subscriptions: uris
-                .map(|uris| uris.iter().filter(|uri| seen.insert(uri.as_str())).cloned().collect()),
+            resource_subscriptions: uris.map(|uris| {
+                uris.iter().filter(|uri| seen.insert(uri.as_str())).take(most).cloned().collect()
+            }),
             extra: RawMembers::new(),
         }
     }

@@ -10,7 +10,7 @@ use super::config::ServerConfig;
 use super::exchange::{Input, State};
 use super::method::Method;
 use super::outbox::{KEEP, Outbox};
-use super::own::OwnAnswers;
+use super::own::{OwnAnswers, enlist};
 use super::request::Request;
 use super::serving::{Ended, Progress, Reported, Serving};
 use super::subscribed::Subscribed;
@@ -70,6 +70,8 @@ pub struct Server {
     /// Subscriptions in `live`; those that were acknowledged.
     pub(super) subscriptions: usize,
     pub(super) listening: BTreeSet<Key>,
+    /// Resources that they name.
+    pub(super) named: usize,
     /// Bytes that the requests of all that is live hold.
     held: usize,
     pub(super) spare: Vec<Outbox>,
@@ -106,6 +108,7 @@ impl Server {
             unsent: 0,
             subscriptions: 0,
             listening: BTreeSet::new(),
+            named: 0,
             held: 0,
             spare: Vec::new(),
             spare_requests: Vec::new(),
@@ -437,7 +440,7 @@ impl Server {
         self.unsent = self.unsent + serving.unsent() - before;
         let answered = serving.has_output() && !core::mem::replace(&mut serving.listed, true);
         if answered {
-            self.ready.push_back(at);
+            enlist(&mut self.ready, &self.live, at);
         }
         match ended {
             Ended::Stop => {
@@ -456,6 +459,7 @@ impl Server {
             self.held -= serving.size;
             if serving.is_subscription() {
                 self.subscriptions -= 1;
+                self.named -= serving.named();
                 self.listening.remove(&at);
             }
             if self.spare.len() < SPARE_OUTBOXES {
@@ -504,11 +508,7 @@ impl Server {
         let done = command(&self.config, request)?;
         self.unsent = self.unsent + request.unsent() - before;
         if request.has_output() && !core::mem::replace(&mut request.listed, true) {
-            if self.ready.len() >= self.live.len() * 2 + 64 {
-                let live = &self.live;
-                self.ready.retain(|at| live.get(*at).is_some());
-            }
-            self.ready.push_back(at);
+            enlist(&mut self.ready, &self.live, at);
         }
         Ok(done)
     }

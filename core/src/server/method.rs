@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::config::tells_of;
-use crate::model::ServerCapabilities;
+use crate::model::{ServerCapabilities, may_ask};
 use crate::subscription::Change;
 
 macro_rules! methods {
@@ -98,9 +98,4 @@ impl Method {
             known => Some(may_ask(known.name())),
         }
     }
-}
-
-/// The same by the name on the wire.
-pub(crate) fn may_ask(method: &str) -> bool {
-    matches!(method, "tools/call" | "prompts/get" | "resources/read")
 }

@@ -13,13 +13,12 @@
 
 mod asking;
 mod body;
-mod capability;
 mod channel;
 mod config;
 pub mod continuation;
 pub mod exchange;
 pub mod listen;
-pub(crate) mod method;
+mod method;
 mod needs;
 mod outbox;
 mod own;
@@ -30,8 +29,8 @@ mod subscribed;
 mod transmit;
 mod triage;
 
+pub use crate::model::missing::missing_capabilities;
 pub use body::{EncodeError, ErrorReply, ResultBody, WrittenBody};
-pub use capability::missing_capabilities;
 pub use channel::{Deadline, Server};
 pub use config::{ServerConfig, ServerConfigBuilder};
 pub use method::Method;

@@ -16,7 +16,7 @@ use super::serving::Serving;
 use super::transmit::{Kind, Status};
 use super::triage::{Answer, malformed};
 use crate::id::RequestId;
-use crate::slab::Key;
+use crate::slab::{Key, Slab};
 use crate::wire::Malformed;
 
 /// What the engine has to send by itself.
@@ -54,13 +54,17 @@ impl Server {
         };
         self.unsent += self.live.get(at).map_or(0, Serving::unsent);
         self.by_id.insert(id, at);
-        // A peer that cancels what it asks must not make the list grow.
-        if self.own.ready.len() >= self.live.len() * 2 + 64 {
-            let live = &self.live;
-            self.own.ready.retain(|at| live.get(*at).is_some());
-        }
-        self.own.ready.push_back(at);
+        enlist(&mut self.own.ready, &self.live, at);
     }
+}
+
+/// Adds to a list of requests that have something to send. It may name some that are over: those are removed when they
+/// are many, since a peer that cancels what it asks must not make the list grow.
+pub(super) fn enlist(list: &mut VecDeque<Key>, live: &Slab<Serving>, at: Key) {
+    if list.len() >= live.len() * 2 + 64 {
+        list.retain(|at| live.get(*at).is_some());
+    }
+    list.push_back(at);
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::method::Method;
 use crate::id::{ProgressToken, RequestId};
@@ -15,7 +14,6 @@ use crate::model::{
     SubscriptionFilter, SubscriptionsListenParams,
 };
 use crate::wire::params::key;
-use crate::wire::quick::Reader;
 use crate::wire::text::Piece;
 use crate::wire::{JsonText, Params, Text};
 
@@ -202,22 +200,16 @@ impl Request {
     /// # Errors
     /// The params are not of that type.
     pub fn params<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(self.params_text())
+        #[derive(Deserialize)]
+        struct Whole<T> {
+            params: T,
+        }
+        serde_json::from_str::<Whole<T>>(&self.line).map(|whole| whole.params)
     }
 
-    /// The text of the whole params. They are always there: a message without them was refused before it became a
-    /// request.
-    pub(super) fn params_text(&self) -> &str {
-        let mut params = None;
-        let mut reader = Reader::new(&self.line);
-        let quick = reader.object(|key, reader| {
-            let value = reader.raw()?;
-            if key == "params" {
-                params = Some(value.get());
-            }
-            Some(())
-        });
-        quick.and(params).or_else(|| slowly(&self.line)).unwrap_or("null")
+    /// The whole message.
+    pub(super) fn message(&self) -> &str {
+        &self.line
     }
 
     /// Bytes held.
@@ -231,16 +223,6 @@ impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Request").field(&self.line).finish()
     }
-}
-
-/// The params of a message that is not of the usual form.
-fn slowly(line: &str) -> Option<&str> {
-    #[derive(Deserialize)]
-    struct Whole<'a> {
-        #[serde(borrow)]
-        params: &'a RawValue,
-    }
-    serde_json::from_str::<Whole<'_>>(line).ok().map(|whole| whole.params.get())
 }
 
 /// The filter in the params of a message.

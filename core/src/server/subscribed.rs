@@ -12,7 +12,7 @@ use super::serving::Serving;
 use super::single::Exchange;
 use super::transmit::Kind;
 use crate::id::ServingId;
-use crate::limits::MAX_UNSENT_BYTES;
+use crate::limits::{MAX_UNSENT_BYTES, MAX_UNSENT_CHANGES};
 use crate::misuse::Misuse;
 use crate::model::{RawJson, SubscriptionFilter};
 use crate::slab::Key;
@@ -22,10 +22,6 @@ use crate::wire::write;
 /// Marks of notifications in an outbox: the acknowledgement's, and a topic's.
 const ACKNOWLEDGEMENT: u32 = 1;
 const FIRST_TOPIC: u32 = 2;
-
-/// Notifications of one subscription that may wait to be sent. One more ends it: its reader is so far behind that it
-/// does better to look at everything again.
-const MAX_WAITING: usize = 1024;
 
 /// What hangs on a request that is a subscription.
 #[derive(Debug)]
@@ -61,6 +57,11 @@ impl Serving {
     /// Whether it is a subscription.
     pub(super) fn is_subscription(&self) -> bool {
         self.subscribed.is_some()
+    }
+
+    /// How many resources it names.
+    pub(super) fn named(&self) -> usize {
+        self.subscribed.as_ref().map_or(0, |subscribed| subscribed.interest.named())
     }
 
     /// The application ends a subscription that it has accepted.
@@ -129,24 +130,33 @@ impl Serving {
     fn changed(&mut self, change: Change<'_>, full: bool, config: &ServerConfig) {
         if let Some(topic) = self.subscribed.as_ref().and_then(|subscribed| subscribed.interest.topic(change))
         {
+            let full = full || self.is_behind();
             self.changed_topic(topic, full, config);
         }
     }
 
     fn changed_resources(&mut self, matches: &dyn Fn(&str) -> bool, full: bool, config: &ServerConfig) {
         let topics = self.subscribed.as_ref().map(|subscribed| subscribed.interest.resources(matches));
+        // Looked at once: however long all of it is, its reader had no time yet to take any.
+        let full = full || self.is_behind();
         for topic in topics.unwrap_or_default() {
             self.changed_topic(topic, full, config);
         }
     }
 
+    /// Whether so many bytes wait that its reader must be far behind. One notification may always wait.
+    fn is_behind(&self) -> bool {
+        let waits = self.subscribed.as_ref().is_some_and(|subscribed| subscribed.interest.waiting() > 0);
+        waits && self.outbox.len() >= MAX_UNSENT_BYTES
+    }
+
+    /// `full`: too many bytes wait to be sent, of its own or of the channel's.
     fn changed_topic(&mut self, topic: Topic, full: bool, config: &ServerConfig) {
-        let unsent = self.outbox.len();
         let Some(subscribed) = &mut self.subscribed else { return };
         let waiting = subscribed.interest.waiting();
         let input = if subscribed.interest.waits(topic) {
             Input::Repeated
-        } else if full || waiting >= MAX_WAITING || (waiting > 0 && unsent >= MAX_UNSENT_BYTES) {
+        } else if full || waiting >= MAX_UNSENT_CHANGES {
             Input::Overflow
         } else {
             Input::Change
@@ -229,8 +239,8 @@ impl Server {
         self.subscriptions
     }
 
-    /// Accepts a subscription: what it asks for and the server's capabilities have in common is acknowledged. To grant
-    /// less, take it out of the request's own
+    /// Accepts a subscription: what it asks for and the server's capabilities have in common is acknowledged, of
+    /// resources as many as [`ServerLimits::named_resources`](crate::limits::ServerLimits::named_resources) leaves. To grant less, take it out of the request's own
     /// [`subscription_filter`](super::Request::subscription_filter).
     ///
     /// # Errors
@@ -239,16 +249,19 @@ impl Server {
         let at = serving.key();
         let before = self.live.get(at).map_or(0, |serving| serving.size);
         let ended = !self.is_reading();
+        let named = self.named;
         self.with(serving, |config, request| {
-            request.acknowledge(filter.honoured(&config.capabilities))?;
+            let room = config.limits.named_resources.saturating_sub(named);
+            request.acknowledge(filter.honoured_within(&config.capabilities, room))?;
             if ended {
                 // The peer will say nothing more, not even that it has heard enough.
                 request.close_subscription(config);
             }
             Ok(())
         })?;
-        let grown = self.live.get(at).map_or(0, |serving| serving.size) - before;
-        self.grow(grown);
+        let (size, named) = self.live.get(at).map_or((0, 0), |serving| (serving.size, serving.named()));
+        self.grow(size - before);
+        self.named += named;
         self.listening.insert(at);
         Ok(())
     }
@@ -305,7 +318,8 @@ impl Exchange {
     /// The request is over, was accepted already, or is not a subscription.
     pub fn acknowledge(&mut self, filter: &SubscriptionFilter) -> Result<(), Misuse> {
         let config = self.config();
-        self.serving_mut()?.acknowledge(filter.honoured(&config.capabilities))
+        let most = config.limits.named_resources;
+        self.serving_mut()?.acknowledge(filter.honoured_within(&config.capabilities, most))
     }
 
     /// As [`Server::publish`].

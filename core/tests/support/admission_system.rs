@@ -126,7 +126,7 @@ impl Engine for System {
         }
     }
 
-    /// When all is over nothing is left (2.6, 7).
+    /// When all is over nothing is left (invariant 7).
     fn end(mut self, mut model: Model) {
         for command in model.ending() {
             frame::both(&mut self, &mut model, &command);

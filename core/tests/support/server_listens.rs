@@ -216,13 +216,24 @@ impl Model {
             let mut topics = self.requests[nth].listens.as_ref().unwrap().filter.topics.clone();
             topics.retain(|topic| what(topic));
             topics.sort_by_key(|topic| topic.uri());
+            let behind = self.is_behind(nth);
             for topic in topics {
-                self.tell(nth, topic);
+                self.tell(nth, topic, behind);
             }
         }
     }
 
-    fn tell(&mut self, nth: usize, topic: Topic) {
+    /// Whether its reader is too far behind for another change.
+    fn is_behind(&self, nth: usize) -> bool {
+        let request = &self.requests[nth];
+        let changes = request.queue.iter().filter(|(kind, message)| {
+            *kind == Kind::Notification && message.pointer("/params/_meta").is_some()
+        });
+        let unacknowledged = request.queue.contains(&request.acknowledgement());
+        changes.count() > usize::from(unacknowledged) && request.unsent() >= UNSENT
+    }
+
+    fn tell(&mut self, nth: usize, topic: Topic, behind: bool) {
         let request = &mut self.requests[nth];
         if request.listens.as_ref().unwrap().phase != Phase::Listening {
             return;
@@ -234,12 +245,8 @@ impl Model {
         }
         let acknowledgement = request.acknowledgement();
         let unacknowledged = request.queue.contains(&acknowledgement);
-        let changes = request.queue.iter().filter(|(kind, message)| {
-            *kind == Kind::Notification && message.pointer("/params/_meta").is_some()
-        });
-        let changes = changes.count() - usize::from(unacknowledged);
-        if changes > 0 && request.unsent() >= UNSENT {
-            // The reader is too far behind: what waits is withdrawn, but not the acknowledgement.
+        if behind {
+            // What waits is withdrawn, but not the acknowledgement.
             request.queue.clear();
             request.queue.extend(unacknowledged.then_some(acknowledgement));
             self.met.insert("overflow");

@@ -72,6 +72,8 @@ pub struct Subscription {
     handle: Arc<Handle>,
     spec: ListenSpec,
     stage: Stage,
+    /// What was acknowledged, once it was.
+    agreed: Option<Agreed>,
 }
 
 enum Stage {
@@ -82,7 +84,7 @@ enum Stage {
 
 impl Subscription {
     pub(super) fn new(handle: Arc<Handle>, spec: ListenSpec) -> Self {
-        Self { handle, spec, stage: Stage::Described }
+        Self { handle, spec, stage: Stage::Described, agreed: None }
     }
 
     /// The next item; `None` after the end.
@@ -90,14 +92,20 @@ impl Subscription {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// Opens it and waits for the acknowledgement, which is then no item of the stream any more.
+    /// Opens it and waits for the acknowledgement, which is then no item of the stream any more. Later it gives the same
+    /// again, at once, and takes nothing from the stream.
     ///
     /// # Errors
-    /// It ended before. It must not be called later: a change that it would swallow is `ListenEnd::Refused`.
+    /// It ended before it was acknowledged. Asked once more it has no other end to tell than that it is
+    /// [closed](CallError::Closed).
     pub async fn acknowledged(&mut self) -> Result<Agreed, ListenEnd> {
+        if let Some(agreed) = &self.agreed {
+            return Ok(agreed.clone());
+        }
         match self.next().await {
             Some(ListenEvent::Acknowledged(agreed)) => Ok(agreed),
             Some(ListenEvent::Ended(end)) => Err(end),
+            // Nothing is told before the acknowledgement, which was none.
             Some(ListenEvent::Changed(_)) | None => Err(ListenEnd::Refused(CallError::Closed)),
         }
     }
@@ -148,7 +156,10 @@ impl Stream for Subscription {
                 Err(error) => ListenEnd::Refused(error),
             }),
             Poll::Ready(Told::Acknowledged(filter)) => match agreed(&this.spec, &filter) {
-                Ok(agreed) => Poll::Ready(Some(ListenEvent::Acknowledged(agreed))),
+                Ok(agreed) => {
+                    this.agreed = Some(agreed.clone());
+                    Poll::Ready(Some(ListenEvent::Acknowledged(agreed)))
+                }
                 Err(error) => {
                     this.handle.shared.abandon(slot);
                     this.over(ListenEnd::Refused(CallError::Decode(error.to_string().into())))

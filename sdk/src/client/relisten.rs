@@ -71,11 +71,35 @@ impl RelistenLimits {
 }
 
 /// A subscription that outlives its connection (basic/patterns/subscriptions, "Graceful Closure": a server holds no
-/// subscription across connections). It is opened again after a loss, a graceful end, a busy server, or when it was not
-/// acknowledged in time; every other end is final.
+/// subscription across connections). It is opened again after a loss, a graceful end, a busy server, when it was not
+/// acknowledged in time, or when the client that `connect` gave was closed already; every other end is final.
 ///
 /// Each attempt asks `connect` for a client: a new one, or the same where the connection is still there. Dropping this
 /// cancels the subscription.
+///
+/// ```
+/// use std::{io, sync::Arc};
+///
+/// use sansio_mcp_sdk::client::{Client, ListenSpec, Relisten, RelistenEvent, RelistenLimits};
+/// use sansio_mcp_sdk::clock::Clock;
+///
+/// // `connect` launches a server, or gives the client that is there as long as it is not `is_closed()`.
+/// async fn watch(clock: Arc<dyn Clock>, connect: impl Fn() -> io::Result<Client> + Send + 'static) {
+///     let spec = ListenSpec::new().tools().resource("prices://all");
+///     let mut changes = Relisten::new(spec, clock, RelistenLimits::default(), move || {
+///         let client = connect();
+///         async move { client }
+///     });
+///     while let Some(event) = changes.next().await {
+///         match event {
+///             RelistenEvent::Opened(agreed) => println!("look at everything; not told of: {:?}", agreed.declined),
+///             RelistenEvent::Changed(changed) => println!("look again at {changed:?}"),
+///             RelistenEvent::Interrupted(end) | RelistenEvent::Ended(end) => println!("{}", end.code()),
+///             _ => {}
+///         }
+///     }
+/// }
+/// ```
 #[must_use = "nothing is opened before it is polled"]
 pub struct Relisten {
     spec: ListenSpec,

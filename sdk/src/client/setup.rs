@@ -159,7 +159,8 @@ impl ClientBuilder {
 
     /// Ends a call with [`InputTimedOut`](super::CallError::InputTimedOut) when a question is not answered within this
     /// time, unless the [call](super::Call::answer_within) says otherwise. By default a question may wait for ever: the
-    /// deadlines of a call stand still meanwhile.
+    /// deadlines of a call stand still meanwhile. Servers wait less long: those made with this library refuse an answer
+    /// after an hour, unless they say [otherwise](crate::server::Builder::state_life).
     pub fn answer_within(mut self, within: Duration) -> Self {
         self.answer_within = Some(within);
         self

@@ -71,6 +71,26 @@ pub(super) struct Entry {
     pub(super) signal: Option<Arc<Signal>>,
 }
 
+impl Channel {
+    /// What is known of a request.
+    pub(super) fn entry(&mut self, serving: ServingId) -> Option<&mut Entry> {
+        let entry = self.requests.get_mut(serving.index() as usize)?.as_mut()?;
+        (entry.serving == serving).then_some(entry)
+    }
+
+    /// A request waits until the reader has caught up. Those that were stopped while they waited are forgotten before
+    /// the list grows, so that a peer that takes back what it asked fills nothing.
+    pub(super) fn park(&mut self, serving: ServingId) {
+        if self.parked.len() == self.parked.capacity() {
+            let mut parked = std::mem::take(&mut self.parked);
+            parked.retain(|parked| self.entry(*parked).is_some());
+            parked.reserve(parked.len().max(8));
+            self.parked = parked;
+        }
+        self.parked.push(serving);
+    }
+}
+
 impl Port {
     pub(super) fn poll_event(&mut self) -> Option<ServerEvent> {
         match self {

@@ -302,6 +302,12 @@ impl HubState {
         (channel.generation == id.generation).then_some(channel)
     }
 
+    /// The channel at this place, if there is one.
+    pub(super) fn channel_at(&self, index: usize) -> Option<ChannelId> {
+        let generation = self.channels.get(index)?.as_ref()?.generation;
+        Some(ChannelId { index: u32::try_from(index).ok()?, generation })
+    }
+
     /// Who is at the other end of a channel.
     pub(crate) fn caller(&mut self, id: ChannelId) -> Option<Arc<[u8]>> {
         self.channel(id)?.caller.clone()
@@ -333,9 +339,8 @@ impl HubState {
     pub(crate) fn shut_down(&mut self, now: Now) {
         self.end();
         for index in 0..self.channels.len() {
-            let Some(Some(channel)) = self.channels.get_mut(index) else { continue };
-            let id =
-                ChannelId { index: u32::try_from(index).unwrap_or(u32::MAX), generation: channel.generation };
+            let Some(id) = self.channel_at(index) else { continue };
+            let Some(channel) = self.channel(id) else { continue };
             match &mut channel.port {
                 Port::Shared(server) => server.close(now),
                 Port::Single(exchange) => exchange.close(),

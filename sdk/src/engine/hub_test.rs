@@ -5,6 +5,8 @@ use std::task::Waker;
 use std::time::Duration;
 
 use sansio_mcp::admission::{AdmissionLimits, DEFAULT_QUEUE};
+use sansio_mcp::id::RequestId;
+use sansio_mcp::limits::ServerLimits;
 use sansio_mcp::model::{Implementation, ServerCapabilities, ToolsCapability};
 
 use super::*;
@@ -126,4 +128,34 @@ fn a_channel_stands_once_in_the_list_of_paused_ones() {
         assert!(state.paused.len() <= 1, "{}", state.paused.len());
     }
     state.fill(id, &mut Vec::new(), 1, Waker::noop());
+}
+
+/// A peer that reads nothing asks for lists and takes that back, again and again: what waits for its reader is what it
+/// still wants.
+#[test]
+fn what_waits_for_a_reader_does_not_outnumber_what_is_in_flight() {
+    let hub = hub(AdmissionLimits::default());
+    let mut limits = ServerLimits::default();
+    limits.congested_bytes = 1;
+    let capabilities = ServerCapabilities::default().with_tools(ToolsCapability::default());
+    let config = ServerConfig::builder(Implementation::new("t", "1"), capabilities).limits(limits);
+    let config = Arc::new(config.build().unwrap());
+    let mut state = hub.lock();
+    let id = state.open(&config, false, None, Now::default());
+    let say = |state: &mut HubState, line: &[u8]| {
+        state.with_server(id, |server| server.handle_message(Now::default(), line));
+        assert!(state.take_dispatch().is_none(), "its reader is behind");
+    };
+    say(&mut state, &request(1, r#""method":"server/discover","params":{"#));
+    say(&mut state, &request(2, r#""method":"tools/list","params":{"#));
+    for _ in 0..1000 {
+        say(&mut state, &request(3, r#""method":"tools/list","params":{"#));
+        say(&mut state, br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#);
+    }
+    let parked = state.channel(id).unwrap().parked.len();
+    assert!(parked <= 16, "{parked}");
+    state.fill(id, &mut Vec::new(), usize::MAX, Waker::noop());
+    let assigned = state.take_dispatch().unwrap();
+    assert_eq!(assigned.request.wire_id(), &RequestId::Int(2));
+    assert!(state.take_dispatch().is_none());
 }

@@ -22,7 +22,7 @@ pub use connection::{Connection, Exchange};
 pub use driver::Driver;
 pub use hub::Facts;
 pub(crate) use hub::Hub;
-pub(crate) use rounds::{Asker, Memory, Rounds};
+pub(crate) use rounds::Asker;
 pub(crate) use sealing::Sealing;
 pub use signal::Cancelled;
 #[cfg(feature = "blocking")]
@@ -130,8 +130,7 @@ impl Engine {
         self.hub.publish(change)
     }
 
-    /// As [`publish`](Self::publish), for every resource that was asked for and whose URI `matches`: a function that only
-    /// looks, since the engine is locked meanwhile.
+    /// As [`publish`](Self::publish), for every resource that was asked for and whose URI `matches`.
     ///
     /// # Errors
     /// The server has not declared that resources can be subscribed to.

@@ -1,5 +1,8 @@
 //! What subscriptions are told, on all channels.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use sansio_mcp::misuse::Misuse;
 use sansio_mcp::subscription::Change;
 
@@ -16,12 +19,28 @@ impl Hub {
         Ok(())
     }
 
+    /// `matches` is the application's, and may call the engine: nothing is locked while it looks.
     pub(crate) fn publish_resources(&self, matches: &dyn Fn(&str) -> bool) -> Result<(), Misuse> {
         if !self.config.tells_of(Change::Resource("")) {
             return Err(Misuse::NotOffered);
         }
-        self.tell_all(&Published::Matching(matches));
+        let asked = RefCell::new(BTreeSet::new());
+        self.tell_all(&Published::Matching(&|uri| {
+            let mut asked = asked.borrow_mut();
+            if !asked.contains(uri) {
+                asked.insert(uri.to_owned());
+            }
+            false
+        }));
+        let mut hits = asked.into_inner();
+        hits.retain(|uri| matches(uri));
+        self.publish_known(&|uri| hits.contains(uri));
         Ok(())
+    }
+
+    /// As [`publish_resources`](Self::publish_resources), with a function of our own, which only looks.
+    pub(crate) fn publish_known(&self, matches: &dyn Fn(&str) -> bool) {
+        self.tell_all(&Published::Matching(matches));
     }
 
     /// What is offered is something else: these lists have changed.
@@ -47,7 +66,8 @@ impl HubState {
     }
 
     fn tell(&mut self, index: usize, what: &Published<'_>) {
-        let Some(Some(channel)) = self.channels.get_mut(index) else { return };
+        let Some(id) = self.channel_at(index) else { return };
+        let Some(channel) = self.channel(id) else { return };
         if channel.subscriptions == 0 {
             return;
         }
@@ -56,8 +76,6 @@ impl HubState {
         if channel.port.unsent_bytes() == unsent {
             return;
         }
-        let id =
-            ChannelId { index: u32::try_from(index).unwrap_or(u32::MAX), generation: channel.generation };
         let writer = channel.writer.take();
         self.wakes.extend(writer);
         self.count_subscriptions(id);

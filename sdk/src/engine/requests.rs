@@ -75,7 +75,7 @@ impl HubState {
             if ticket.is_none()
                 && let Some(at) = self.channel(channel).filter(|channel| channel.held)
             {
-                at.parked.push(serving); // without a ticket there is no continuation to lose
+                at.park(serving); // without a ticket there is no continuation to lose
                 continue;
             }
             let signal = self.spare_signals.pop().unwrap_or_default();
@@ -196,8 +196,7 @@ impl HubState {
     // Below: how.
 
     fn entry(&mut self, channel: ChannelId, serving: ServingId) -> Option<&mut Entry> {
-        let entry = self.channel(channel)?.requests.get_mut(serving.index() as usize)?.as_mut()?;
-        (entry.serving == serving).then_some(entry)
+        self.channel(channel)?.entry(serving)
     }
 
     fn forget(&mut self, ticket: TicketId) {

@@ -1,7 +1,7 @@
 //! What one entry of a request knows of the rounds before it, and how it asks for another.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use sansio_mcp::code::wire;
 use sansio_mcp::limits::MAX_ROUNDS;
@@ -22,7 +22,7 @@ pub(crate) struct Recall {
 }
 
 /// Shared by an entry and its view on another thread.
-pub(crate) struct Rounds(pub(crate) Mutex<Memory>);
+pub(crate) struct Rounds(Mutex<Memory>);
 
 pub(crate) struct Memory {
     continuation: Continuation,
@@ -33,6 +33,11 @@ pub(crate) struct Memory {
 impl Rounds {
     fn new(continuation: Continuation) -> Arc<Self> {
         Arc::new(Self(Mutex::new(Memory { continuation, kept: None })))
+    }
+
+    /// What is remembered of earlier rounds.
+    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

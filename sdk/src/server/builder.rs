@@ -192,6 +192,15 @@ impl<M: Mode, S> Builder<M, S> {
     /// What seals the state that travels through clients while they answer questions: usually a [`KeyRing`](super::KeyRing),
     /// the same on every replica. Without this a key is made when it is first needed, which is noted in the log: a
     /// question can then be answered to this process alone, until it ends.
+    ///
+    /// ```
+    /// use sansio_mcp_sdk::server::{KeyRing, NoEntropy, SealKey, Server};
+    ///
+    /// // 32 bytes from a random source, the same for every replica: a secret, read from where secrets are kept.
+    /// # let from_environment = [7; 32];
+    /// let random = |out: &mut [u8]| getrandom::fill(out).map_err(|_| NoEntropy);
+    /// let server = Server::shared("shop", "1").state_keys(KeyRing::new(SealKey::new(from_environment), random));
+    /// ```
     pub fn state_keys(mut self, sealer: impl Sealer + Send + Sync + 'static) -> Self {
         self.sealing.set(Box::new(sealer));
         self
@@ -304,12 +313,12 @@ macro_rules! in_mode {
                 self
             }
 
-            /// Adds a layer inside those added before. Layers run around every request that the
-            /// application serves, of an unknown tool too: calls, prompts, resources, completions and lists. What the engine answers by itself does not come here: `server/discover`, and what it
-            /// refuses.
+            /// Adds a layer inside those added before. Layers run around every request that the application serves, of an
+            /// unknown tool too: calls, prompts, resources, completions, lists and the opening of subscriptions. What the
+            /// engine answers by itself does not come here: `server/discover`, and what it refuses.
             ///
-            /// A layer sees the answer, the error or the question, and may give another; it runs again at each entry, and is dropped where it stands when the
-            /// request is cancelled.
+            /// A layer sees the answer, the error or the question, and may give another; it runs again at each entry, and is
+            /// dropped where it stands when the request is cancelled.
             pub fn layer<F, Fut>(mut self, layer: F) -> Self
             where
                 F: Fn(Context<S, $mode>, Next<$mode>) -> Fut $($sync)* + 'static,

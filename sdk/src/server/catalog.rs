@@ -39,6 +39,13 @@ use crate::mode::{Mode, Shared};
 /// * A list being read page by page goes on: what is there all the time is on one page exactly, what comes meanwhile is at the end.
 ///   Whoever is told of the change may begin again.
 ///
+/// # What it is not for
+///
+/// The lists must not differ from connection to connection, nor change as a side effect of other requests on one (server/tools,
+/// server/prompts, server/resources, each "Capabilities"). Change a catalog because the world has changed, and for everybody: not
+/// because a client has logged in, or opened a file. What one caller alone may see is chosen by a
+/// [layer](super::Builder::layer), from the authorization of the request.
+///
 /// # What a catalog holds
 ///
 /// Nothing: it ends with its server, so that handlers and the application's state may keep it.
@@ -53,7 +60,7 @@ pub struct Catalog<S = (), M: Mode = Shared> {
 #[non_exhaustive]
 pub enum UpdateError {
     /// No server was built with the catalog, or the server and its engine are gone.
-    #[error("the catalog has no server")]
+    #[error("the catalog has no server: none was built with it (Builder::catalog), or it is gone")]
     NoServer,
     /// Something that was to be added cannot be: it names the field.
     #[error(transparent)]

@@ -190,8 +190,8 @@ impl<S> Context<S, Local> {
 macro_rules! in_mode {
     ($mode:ty, [$($send:tt)*]) => {
         impl<S> Context<S, $mode> {
-            /// Registers clean-up: it runs however the handler ends (return, error, panic, cancellation), once,
-            /// last registered first, shielded from cancellation, after the answer was handed over and while
+            /// Registers clean-up: it runs however this entry of the handler ends (return, error, question, panic,
+            /// cancellation), once, last registered first, shielded from cancellation, after the answer was handed over and while
             /// slot and lane are still held. It is dropped at the engine's bound (5 s; 1.5 s while shutting
             /// down). What is returned can take it back; dropping that does nothing.
             pub fn on_exit(&self, cleanup: impl Future<Output = ()> $($send)* + 'static) -> OnExit<$mode> {

@@ -74,12 +74,12 @@ pub use reply::{Answer, Failure, Reply};
 pub use sansio_mcp::config::ConfigError;
 pub use sansio_mcp::misuse::Misuse;
 pub use sansio_mcp::model::{
-    Annotations, BooleanSchema, CallToolResult, CompleteParams, CompleteResult, ContentBlock,
+    Annotations, BooleanSchema, CacheScope, CallToolResult, CompleteParams, CompleteResult, ContentBlock,
     CreateMessageParams, ElicitUrlParams, EnumSchema, Form, GetPromptResult, Icon, ListRootsParams,
     LoggingLevel, MultiSelectSchema, NumberSchema, PromptArgument, PromptMessage, ReadResourceResult,
     StringFormat, StringSchema, TitledEnumSchema, TitledMultiSelectSchema, ToolAnnotations,
 };
-pub use sansio_mcp::server::continuation::{KeyRing, SealKey, Sealer};
+pub use sansio_mcp::server::continuation::{Entropy, KeyRing, NoEntropy, SealKey, Sealer};
 pub use sansio_mcp::server::{Progress, Request};
 pub use sansio_mcp::subscription::Change;
 pub use spec::{ToolSpec, schema};

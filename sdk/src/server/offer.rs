@@ -178,8 +178,9 @@ macro_rules! contained {
                 self
             }
 
-            /// How long, in milliseconds, clients may keep what was read, and for whom, unless the handler says otherwise.
-            /// Default: not at all.
+            /// How long, in milliseconds, clients may keep what was read, and for whom. A handler that gives a result with
+            /// a time of its own has the last word; 0 there is no word, so what may never be kept must not be said to be
+            /// cacheable here. Default: not at all.
             #[must_use]
             pub fn cache(mut self, ttl_ms: u64, scope: CacheScope) -> Self {
                 self.cache = Some((ttl_ms, scope));

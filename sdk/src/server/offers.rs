@@ -39,7 +39,7 @@ pub(crate) struct Offers<M: Mode> {
     pub(crate) prompts: Shelf<Prompt, M>,
     pub(crate) resources: Shelf<Resource, M>,
     pub(crate) templates: Shelf<Template, M>,
-    /// By what they belong to (`prompt` and its name, `template` and its text), and the argument.
+    /// By what they belong to, and the argument or variable.
     completions: BTreeMap<(Owner, String), Arc<M::Tool>>,
 }
 
@@ -152,7 +152,9 @@ impl<M: Mode> Offers<M> {
                 let (Owner::Prompt(of) | Owner::Template(of)) = owner;
                 return Err(ConfigError::new(
                     "completion",
-                    format!("of {argument:?} of {of:?}: there is no such argument"),
+                    format!(
+                        "of {argument:?} of {of:?}: no prompt or template of this name has such an argument"
+                    ),
                 ));
             }
         }

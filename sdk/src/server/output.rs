@@ -7,6 +7,9 @@ use serde::de::{DeserializeOwned, Deserializer, IgnoredAny};
 use super::exit::Exit;
 
 /// What a tool's handler may return as its value.
+#[diagnostic::on_unimplemented(
+    note = "a value that serialises is returned as `Json(value)`, or without a schema as `Untyped(value)`"
+)]
 pub trait ToolOutput {
     /// The result for the client.
     ///
@@ -102,6 +105,9 @@ fn structured<T: Serialize>(value: &T) -> Result<CallToolResult, Exit> {
 ///
 /// Its schema has to be one of objects: that of a struct is, or of a map. That of an enum has no `type`, even if every
 /// variant is an object: make it a field of a struct, or give [`input_schema`](super::ToolSpec::input_schema).
+#[diagnostic::on_unimplemented(
+    note = "arguments derive `serde::Deserialize` and `schemars::JsonSchema`; `Parsed<T>` brings its schema by hand"
+)]
 pub trait ToolInput: Sized {
     /// Reads `arguments`: the text of a JSON object.
     ///

@@ -31,6 +31,10 @@ impl Stale {
                 return Err("is empty".to_owned());
             }
             if let Some(prefix) = text.strip_suffix('*') {
+                if prefix.contains(['{', '}']) {
+                    // No URI has a brace: as a prefix it would be one of nothing, for ever and without a word.
+                    return Err(format!("{text:?}: a template has no `*` at its end"));
+                }
                 stale.prefixes.push(prefix.to_owned());
             } else if text.contains(['{', '}']) {
                 let template = UriTemplate::new(text.as_str()).map_err(|why| format!("{text:?}: {why}"))?;
@@ -53,7 +57,7 @@ impl Stale {
             let _ = call.hub.publish(Change::Resource(uri));
         }
         if !self.prefixes.is_empty() || !self.templates.is_empty() {
-            let _ = call.hub.publish_resources(&|uri| self.matches(uri));
+            call.hub.publish_known(&|uri| self.matches(uri));
         }
     }
 }

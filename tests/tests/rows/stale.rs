@@ -231,7 +231,7 @@ async fn what_goes_stale_has_to_be_declared_and_well_formed(b: Bench) {
     let done = async |_: NoArguments, _: Context<(), M>| Ok("done");
     let undeclared = Server::<M>::builder("t", "1").tool(spec("t"), done);
     assert_eq!(undeclared.build().err().map(|error| error.field), Some("tool.invalidates"));
-    for text in ["", "a://{", "a://{a}{b}", "a://}"] {
+    for text in ["", "a://{", "a://{a}{b}", "a://}", "a://{n}/*", "a://}*"] {
         let server = builder().tool(ToolSpec::new("t").invalidates(text), done);
         assert_eq!(server.build().err().map(|error| error.field), Some("tool.invalidates"), "{text}");
     }

@@ -62,7 +62,41 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `examples/disappears.rs` does it over both routings and prints what happened. `examples/soak.rs` lets clients do whatever
+//! # The client disappears while a question is open
+//!
+//! A question ends its entry of the request, so that nothing runs and the server has nothing to notice:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use sansio_mcp_memory::sim::{Link, Sim};
+//! use sansio_mcp_sdk::client::Client;
+//! use sansio_mcp_sdk::model::Implementation;
+//! use sansio_mcp_sdk::server::{Context, Form, NoArguments, Server};
+//! use sansio_mcp_sdk::{Engine, Local};
+//!
+//! for seed in Sim::seeds(0..20) {
+//!     let sim = Sim::new(seed);
+//!     let server = Server::local("shop", "1").tool("refund", async |_: NoArguments, cx: Context<(), Local>| {
+//!         cx.ask("sure", Form::new("Refund 40 euros?"))?;
+//!         Ok("refunded")
+//!     });
+//!     let (engine, driver) = Engine::new(server.build()?, Arc::new(sim.lab().clock()));
+//!     sim.lab().spawn(driver);
+//!     let builder = Client::builder(Implementation::new("till", "1")).on_form(async |_| std::future::pending().await);
+//!     let (client, cord) = sim.connect(&engine, builder, Link::shared())?;
+//!     let refund = sim.lab().spawn(client.call_tool("refund", &serde_json::json!({})));
+//!     sim.lab().run_until_idle();
+//!     assert!(sim.trace().to_string().contains("Refund 40 euros?"));
+//!     assert_eq!((engine.facts().running, refund.is_done()), (0, false));
+//!     cord.cut();
+//!     sim.lab().run_until_idle();
+//!     assert_eq!(refund.take().unwrap().unwrap_err().code(), "LOST");
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `examples/disappears.rs` does the first over both routings and prints what happened. `examples/soak.rs` lets clients do whatever
 //! comes to mind over rough links, for as many steps as one likes: `cargo run -p sansio-mcp-memory --example soak --
 //! --seed 1 --steps 100000`.
 

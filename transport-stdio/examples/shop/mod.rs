@@ -7,6 +7,8 @@ mod season;
 mod shelf;
 mod trade;
 
+pub(crate) use season::Season;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -142,5 +144,5 @@ pub(crate) fn server(shop: Shop) -> Builder<Shared, Shop> {
         .catalog(&catalog)
         .logging()
         .resource_updates();
-    season::offer(shelf::offer(prices::offer(asking::offer(refunds::offer(trade::offer(builder))))))
+    shelf::offer(prices::offer(asking::offer(refunds::offer(trade::offer(builder)))))
 }

@@ -1,13 +1,12 @@
 //! A season: offers that come and go while the shop serves.
 
-use sansio_mcp_sdk::Shared;
 use sansio_mcp_sdk::server::{
-    Builder, Context, Exit, Json, NoArguments, PromptSpec, ResourceSpec, ToolSpec, UpdateError,
+    Catalog, Context, Exit, Json, NoArguments, PromptSpec, ResourceSpec, ToolSpec, UpdateError,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BOOKS, Book, Shop, book, changes, euros, reads};
+use super::{BOOKS, Book, Shop, book, euros, reads};
 
 const TOOL: &str = "winter_offer";
 const PROMPT: &str = "winter_letter";
@@ -15,29 +14,22 @@ const RESOURCE: &str = "shop://winter";
 /// What a book costs in winter, in percent.
 const PERCENT: u64 = 80;
 
-pub(super) fn offer(builder: Builder<Shared, Shop>) -> Builder<Shared, Shop> {
-    builder.tool(
-        ToolSpec::new("set_season")
-            .title("Open or close the winter season")
-            .description(
-                "In winter there is one tool more, and a prompt and a resource. Tells those who listen to the lists.",
-            )
-            .annotations(changes().with_idempotent_hint(true))
-            .one_at_a_time(),
-        set_season,
-    )
+/// The operator's hand on the season. No tool opens it: what a server lists is not to change as a side effect of another
+/// request (server/tools, "Capabilities").
+#[derive(Clone)]
+pub(crate) struct Season(Catalog<Shop>);
+
+impl Shop {
+    /// The season of this shop.
+    pub(crate) fn season(&self) -> Season {
+        Season(self.catalog.clone())
+    }
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct Season {
-    /// Whether it is winter.
-    winter: bool,
-}
-
-async fn set_season(Season { winter }: Season, cx: Context<Shop>) -> Result<&'static str, Exit> {
-    // All of it or nothing, and those who listen are told once of each list.
-    let changed = if winter {
-        cx.state().catalog.update(|shop| {
+impl Season {
+    /// It is winter: all of its offers or none, and whoever listens is told once of each list.
+    pub(crate) fn open(&self) -> Result<(), UpdateError> {
+        self.0.update(|shop| {
             shop.tool(
                 ToolSpec::new(TOOL)
                     .title("Winter offer")
@@ -53,17 +45,11 @@ async fn set_season(Season { winter }: Season, cx: Context<Shop>) -> Result<&'st
             )
             .resource(ResourceSpec::new(RESOURCE, "winter").title("Winter prices"), winter_prices)
         })
-    } else {
-        cx.state()
-            .catalog
-            .update(|shop| shop.remove_tool(TOOL).remove_prompt(PROMPT).remove_resource(RESOURCE))
-    };
-    match changed {
-        Ok(()) if winter => Ok("It is winter."),
-        Ok(()) => Ok("Winter is over."),
-        // The tool's lane lets one in at a time, so what is there already was there before.
-        Err(UpdateError::Refused(_)) => Ok("It is winter already."),
-        Err(error) => Err(error.into()),
+    }
+
+    /// Winter is over.
+    pub(crate) fn close(&self) -> Result<(), UpdateError> {
+        self.0.update(|shop| shop.remove_tool(TOOL).remove_prompt(PROMPT).remove_resource(RESOURCE))
     }
 }
 

@@ -13,10 +13,10 @@ const PRICES: &str = "shop://prices";
 const BOOK: &str = "9780262033848";
 
 impl Stage {
-    /// Shows what a client that listens hears of what another one does.
+    /// Shows what a client that listens hears of what another one does, and the operator.
     pub(crate) async fn listening(&self, other: &Client) -> Result<(), Box<dyn Error>> {
         self.price(other).await?;
-        self.season(other).await?;
+        self.season().await?;
         Ok(())
     }
 
@@ -61,7 +61,8 @@ impl Stage {
         });
         Ok(())
     }
-    async fn season(&self, other: &Client) -> Result<(), Box<dyn Error>> {
+
+    async fn season(&self) -> Result<(), Box<dyn Error>> {
         let t = &self.timeline;
         t.scene("A tool comes for the season, and goes");
         let (client, _) = self.connect(client_config()?);
@@ -72,8 +73,11 @@ impl Stage {
         let mut heard = Vec::new();
         let mut called = Vec::new();
         for winter in [true, false] {
-            t.client(format!("(another one) {} winter", if winter { "opens" } else { "closes" }));
-            other.call_tool("set_season", &json!({"winter": winter})).await?;
+            if winter {
+                self.season.open()?;
+            } else {
+                self.season.close()?;
+            }
             heard.push(tools.next().await);
             t.client("hears that the list has changed");
             let offer = client.call_tool("winter_offer", &isbn).await;

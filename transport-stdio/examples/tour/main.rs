@@ -47,7 +47,7 @@ use sansio_mcp_sdk::protocol::server::continuation::NoEntropy;
 use sansio_mcp_sdk::server::{KeyRing, SealKey};
 use sansio_mcp_stdio::LINE_LIMIT;
 use serde_json::{Value, json};
-use shop::Shop;
+use shop::{Season, Shop};
 use smol::future::or;
 use tap::Tap;
 use timeline::Timeline;
@@ -64,6 +64,7 @@ const QUEUE: usize = 2;
 struct Stage {
     lab: Lab,
     engine: Engine,
+    season: Season,
     timeline: Timeline,
     turnstile: Turnstile,
 }
@@ -78,6 +79,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let pause = turnstile.clone();
     let shop = Shop::new(Arc::new(lab.clock()), "tour", move |time| pause.pause(time));
     let keys = KeyRing::new(SealKey::new([7; 32]), counted);
+    let season = shop.season();
     let server = shop::server(shop).slots(SLOTS).queue(QUEUE).state_keys(keys).build()?;
     let (engine, driver) = Engine::new(server, Arc::new(lab.clock()));
     lab.spawn(driver);
@@ -87,7 +89,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
          anew in each\nscene. `-->` and `<--` are lines on the wire, from the client and to it; `…` stands for what was \
          left out."
     );
-    let stage = Stage { lab: lab.clone(), engine, timeline, turnstile };
+    let stage = Stage { lab: lab.clone(), engine, season, timeline, turnstile };
     let held = lab.run(async {
         let person = Person::new(&stage.timeline, stage.lab.clock(), &stage.engine);
         let (client, _) = stage.connect(client_config()?);

@@ -7,7 +7,7 @@ use alloc::string::String;
 
 use super::check::{Side, fits};
 use super::field::{FieldSchema, NumberSchema, StringFormat, StringSchema};
-use super::pattern::Pattern;
+use super::pattern::{Pattern, Work};
 use super::schema::FormSchema;
 use crate::model::ElicitFormParams;
 
@@ -136,7 +136,8 @@ impl FieldSchema {
                 return Err("there is the same thing to choose twice".into());
             }
         }
-        match self.default_value().map(|default| fits(self, &default, Side::Server)) {
+        match self.default_value().map(|default| fits(self, &default, Side::Server, &mut Work::without_end()))
+        {
             Some(Err(problem)) => Err(alloc::format!("the default {problem}").into()),
             _ => Ok(()),
         }

@@ -8,7 +8,7 @@ use core::fmt;
 use super::field::{FieldSchema, NumberKind, NumberSchema, StringFormat, StringSchema};
 use super::format;
 use super::number::Number;
-use super::pattern::Pattern;
+use super::pattern::Work;
 use super::schema::FormSchema;
 use crate::model::{RawJson, RawMembers};
 
@@ -109,7 +109,8 @@ pub(super) enum Side {
 
 impl FormSchema {
     /// Checks, for a client, that an answer is what the form asks for, member by member: every constraint, no field
-    /// missing, none too many. A pattern that cannot be compiled here is left to the server.
+    /// missing, none too many. A pattern that cannot be compiled here, or costs too much, is left
+    /// to the server.
     ///
     /// # Errors
     /// Names the fields that do not fit.
@@ -128,10 +129,12 @@ impl FormSchema {
     }
 
     /// Adds, for a client, the defaults of fields that were left empty: those that are absent or `null`. The others
-    /// stay as they are, and a default that does not fit its own field is not used.
+    /// stay as they are, and a default that does not fit its own field is not used, nor one with a pattern in a form whose
+    /// patterns before it have cost more than those of a form for people.
     #[must_use]
     pub fn fill(&self, content: &RawMembers) -> RawMembers {
         let mut filled = RawMembers::new();
+        let mut work = Work::of_a_form();
         let mut there = BTreeSet::new();
         for (name, value) in content.iter().filter(|(_, value)| !value.is_null()) {
             there.insert(name);
@@ -139,7 +142,7 @@ impl FormSchema {
         }
         for (name, field) in self.properties.iter().filter(|(name, _)| !there.contains(name)) {
             if let Some(default) = field.default_value()
-                && fits(field, &default, Side::Server).is_ok()
+                && fits(field, &default, Side::Server, &mut work).is_ok()
             {
                 filled.push(name.into(), default);
             }
@@ -158,8 +161,15 @@ impl FormSchema {
             content.iter().filter(|(_, value)| side == Side::Client || !value.is_null()).collect();
         let required: BTreeSet<&str> = self.required.iter().flatten().map(String::as_str).collect();
         let mut accepted = RawMembers::new();
+        let mut work = match side {
+            Side::Client => Work::of_a_form(),
+            Side::Server => Work::without_end(),
+        };
         for (name, field) in self.properties.iter() {
-            match values.remove(name).map(|value| fits(field, value, side).map(|other| (value, other))) {
+            match values
+                .remove(name)
+                .map(|value| fits(field, value, side, &mut work).map(|other| (value, other)))
+            {
                 Some(Ok((value, other))) => {
                     accepted.push(name.into(), other.unwrap_or_else(|| value.clone()));
                 }
@@ -197,7 +207,7 @@ impl FieldSchema {
     /// # Errors
     /// It does not fit.
     pub fn check(&self, value: &RawJson) -> Result<(), Unfit> {
-        fits(self, value, Side::Client).map(drop)
+        fits(self, value, Side::Client, &mut Work::of_a_form()).map(drop)
     }
 
     /// What there is to choose from, if this is such a field.
@@ -215,11 +225,16 @@ impl FieldSchema {
 }
 
 /// Checks one value, and gives another way to write it where that is better.
-pub(super) fn fits(field: &FieldSchema, value: &RawJson, side: Side) -> Result<Option<RawJson>, Unfit> {
+pub(super) fn fits(
+    field: &FieldSchema,
+    value: &RawJson,
+    side: Side,
+    work: &mut Work,
+) -> Result<Option<RawJson>, Unfit> {
     let text = || value.parse::<String>().map_err(|_| Unfit::NotA("a text"));
     let options = || field.options().unwrap_or_default().into_iter().collect::<BTreeSet<&str>>();
     match field {
-        FieldSchema::String(schema) => string(schema, &text()?, side)?,
+        FieldSchema::String(schema) => string(schema, &text()?, side, work)?,
         FieldSchema::Number(schema) => return number(schema, value),
         FieldSchema::Boolean(_) => drop(value.parse::<bool>().map_err(|_| Unfit::NotA("true or false"))?),
         FieldSchema::Enum(_) | FieldSchema::TitledEnum(_) => {
@@ -236,7 +251,7 @@ pub(super) fn fits(field: &FieldSchema, value: &RawJson, side: Side) -> Result<O
     Ok(None)
 }
 
-fn string(schema: &StringSchema, text: &str, side: Side) -> Result<(), Unfit> {
+fn string(schema: &StringSchema, text: &str, side: Side, work: &mut Work) -> Result<(), Unfit> {
     let length = text.chars().count() as u64;
     if let Some(least) = schema.min_length.filter(|least| length < *least) {
         return Err(Unfit::TooShort(least));
@@ -255,11 +270,11 @@ fn string(schema: &StringSchema, text: &str, side: Side) -> Result<(), Unfit> {
     if let (Some(format), false) = (format, formed) {
         return Err(Unfit::Format(format));
     }
-    match schema.pattern.as_deref().map(Pattern::compile) {
-        None => Ok(()),
-        Some(Ok(pattern)) if pattern.is_match(text) => Ok(()),
-        Some(Err(_)) if side == Side::Client => Ok(()),
-        Some(_) => Err(Unfit::Pattern),
+    let Some(pattern) = schema.pattern.as_deref() else { return Ok(()) };
+    match work.finds(pattern, text) {
+        Some(true) => Ok(()),
+        None if side == Side::Client => Ok(()),
+        Some(false) | None => Err(Unfit::Pattern),
     }
 }
 

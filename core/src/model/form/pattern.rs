@@ -22,8 +22,44 @@ const MAX_TEXT: usize = 16 * 1024;
 /// Bytes that a pattern may take when it is compiled, which `{1000}` and the like multiply.
 const MAX_COMPILED: usize = 64 * 1024;
 
+/// What the patterns of one form may cost a client, each the bytes of its text times its own when compiled. Far beyond
+/// what a person fills in; a form of a peer's making has room for a thousand times as much.
+const MAX_WORK: usize = 64 * 1024 * 1024;
+
+/// What a pattern costs at least, which is for compiling it.
+const LEAST_WORK: usize = 256 * 1024;
+
 /// Groups within groups.
 const MAX_NESTING: u32 = 50;
+
+/// What trying patterns may still cost.
+pub(super) struct Work(usize);
+
+impl Work {
+    /// Whoever checks a form that a peer has made.
+    pub(super) fn of_a_form() -> Self {
+        Self(MAX_WORK)
+    }
+
+    /// Whoever has made the form.
+    pub(super) fn without_end() -> Self {
+        Self(usize::MAX)
+    }
+
+    /// Whether a pattern is found in a text; `None` if it cannot be compiled, or would cost too much.
+    pub(super) fn finds(&mut self, pattern: &str, text: &str) -> Option<bool> {
+        if self.0 < LEAST_WORK {
+            return None;
+        }
+        let compiled = Pattern::compile(pattern);
+        let size = compiled.as_ref().map_or(0, Pattern::size);
+        let cost = size.saturating_mul(text.len().min(MAX_TEXT)).max(LEAST_WORK);
+        let enough = cost <= self.0;
+        // Nothing cheaper is tried after that: what came first is what counts, however the rest is put.
+        self.0 = self.0.saturating_sub(cost);
+        compiled.ok().filter(|_| enough).map(|pattern| pattern.is_match(text))
+    }
+}
 
 /// A compiled pattern.
 pub(super) struct Pattern(PikeVM);
@@ -45,6 +81,11 @@ impl Pattern {
             .build(&translated)
             .map(Self)
             .map_err(|_| "is not a regular expression, or too large a one")
+    }
+
+    /// Its bytes.
+    fn size(&self) -> usize {
+        self.0.get_nfa().memory_usage()
     }
 
     /// Whether it is found in a text.

@@ -29,7 +29,11 @@ impl Bound {
     /// and subject. Empty where the transport knows none, as on stdio; a state then opens for whoever holds it and makes
     /// the same request.
     pub fn of(request: &Request, caller: &[u8]) -> Self {
-        Self::new(request.method().name(), request.params_text(), caller)
+        Self {
+            method: request.method().name().to_owned(),
+            request: Digest::of_params(request.message(), &OF_ONE_ATTEMPT),
+            caller: Digest::of_bytes(caller),
+        }
     }
 
     /// As [`of`](Self::of), from a method and the text of its params.

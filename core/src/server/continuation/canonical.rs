@@ -24,6 +24,22 @@ const INLINE: usize = 512;
 /// Room for the form of a usual request or question.
 const USUAL: usize = 1024;
 
+/// Feeds one member of the object that `text` is, as [`feed`] feeds a value of its own; nothing if it is not there, or what
+/// stands before it is not JSON.
+pub(super) fn feed_member(text: &str, name: &str, without: &[&str], into: &mut Sha256) {
+    let mut walk = Walk { text, at: 0, form: Vec::with_capacity(USUAL) };
+    if walk.enter(name).is_none() {
+        return;
+    }
+    let start = walk.at;
+    if walk.outermost(without).is_some() {
+        into.update(b"j");
+        into.update(&walk.form);
+    } else {
+        feed(text.get(start..).unwrap_or_default(), without, into);
+    }
+}
+
 /// Feeds the value that `text` holds, leaving out those members of an outermost object whose keys are in `without`.
 /// Text that is not JSON is fed as it is, marked as such.
 pub(super) fn feed(text: &str, without: &[&str], into: &mut Sha256) {
@@ -72,6 +88,21 @@ impl<'a> Walk<'a> {
         self.form.push(b'w');
         self.form.extend_from_slice(&(text.len() as u64).to_be_bytes());
         self.form.extend_from_slice(text.as_bytes());
+    }
+
+    /// Goes to the value of a member.
+    fn enter(&mut self, name: &str) -> Option<()> {
+        self.take(b'{')?;
+        loop {
+            let key = self.key()?;
+            self.take(b':')?;
+            if *key == *name.as_bytes() {
+                self.space();
+                return Some(());
+            }
+            self.skip()?;
+            self.take(b',')?;
+        }
     }
 
     fn outermost(&mut self, without: &[&str]) -> Option<()> {

@@ -258,6 +258,24 @@ fn kinds_of_value_are_told_apart() {
 }
 
 #[test]
+fn a_member_is_fed_like_a_value_of_its_own() {
+    let member = |text: &str| {
+        let mut hash = Sha256::new();
+        feed_member(text, "params", &["_meta"], &mut hash);
+        <[u8; 32]>::from(hash.finalize())
+    };
+    let params = r#"{ "b" : [1, {}], "a" : "\u0041", "_meta" : {"params":0} }"#;
+    for text in [
+        format!(r#"{{"params":{params},"id":1}}"#),
+        format!(r#" {{ "id" : "params" , "x" : {{"params":[1]}} , "par\u0061ms" :{params} }} "#),
+    ] {
+        assert_eq!(member(&text), digest(r#"{"a":"A","b":[1.0,{}]}"#), "{text}");
+    }
+    assert_ne!(member(r#"{"id":1}"#), digest("null"));
+    assert_ne!(member(r#"{"params":{"a":1}}"#), member(r#"{"params":{"a":2}}"#));
+}
+
+#[test]
 fn long_objects_are_in_order_too() {
     let long = |first: &str, last: &str| {
         let member = |key: &str| format!("\"{key}\":{{\"b\":\"{}\",\"a\":1}}", key.repeat(INLINE));

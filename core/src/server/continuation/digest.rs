@@ -27,6 +27,13 @@ impl Digest {
         Self(hash.finalize().into())
     }
 
+    /// As [`of_members`](Self::of_members), of the params of a message that was read already.
+    pub(super) fn of_params(message: &str, without: &[&str]) -> Self {
+        let mut hash = Sha256::new();
+        canonical::feed_member(message, "params", without, &mut hash);
+        Self(hash.finalize().into())
+    }
+
     /// The digest of bytes.
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())

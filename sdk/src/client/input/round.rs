@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use sansio_mcp::model::{InputError, InputRequest, RawJson};
+use sansio_mcp::model::{InputError, InputParams, InputRequest, RawJson};
 use sansio_mcp::time::Mono;
 use sansio_mcp::violation::PeerViolation;
 
@@ -44,7 +44,14 @@ impl Round {
         for question in questions {
             let request: InputRequest =
                 question.read().map_err(|_| CallError::BadPeer(PeerViolation::MalformedQuestion))?;
-            let params = request.typed().map_err(|error| match error {
+            let checked = request.typed().and_then(|params| match params {
+                // Nobody is sent to what is no URL.
+                InputParams::Url(visit) => {
+                    visit.check().map(|()| InputParams::Url(visit)).map_err(InputError::from)
+                }
+                params => Ok(params),
+            });
+            let params = checked.map_err(|error| match error {
                 InputError::Method(_) => CallError::InputUnsupported,
                 error => {
                     tracing::debug!(%error, key = %question.key, "a question cannot be read");

@@ -6,6 +6,10 @@
 //! and guard what must happen once (an idempotency key, a row that is taken), since a client may also send the same
 //! answers twice.
 //!
+//! Nor does the server hear of a person who never answers, or of a client that disappears while its question is open: no
+//! request runs then, and nothing is held for it here. The [clean-up](Context::on_exit) of an entry runs when it asks. What
+//! has to stay taken meanwhile is kept by its number ([`Context::keep`]), and has to expire by itself.
+//!
 //! ```
 //! use sansio_mcp_sdk::server::{Asked, Context, Exit, Form, NoArguments, Server};
 //!
@@ -21,8 +25,6 @@ mod question;
 mod required;
 mod set;
 
-use std::sync::{MutexGuard, PoisonError};
-
 use sansio_mcp::model::{InputRequest, RawJson};
 use sansio_mcp::server::continuation::{Digest, question_digest};
 use serde::Serialize;
@@ -34,7 +36,7 @@ pub use set::QuestionSet;
 
 use super::context::Context;
 use super::exit::Exit;
-use crate::engine::{Asker, Memory, Rounds};
+use crate::engine::Asker;
 use crate::mode::Mode;
 
 /// What a person said to a question.
@@ -156,12 +158,5 @@ impl Asker<'_> {
             .map_err(|error| error.to_string())
             .and_then(|response| question.read(response));
         fits.inspect_err(|why| tracing::debug!(key, why, "an answer does not fit its question")).ok()
-    }
-}
-
-impl Rounds {
-    /// What is remembered of earlier rounds.
-    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,9 +1,9 @@
 //! What a request needs of its client, against what the client declared for it (basic/index, "`_meta`").
 
-use crate::model::{
-    ClientCapabilities, ElicitationCapability, Members, MissingRequiredClientCapability, RawJson, RawMembers,
-    SamplingCapability,
-};
+use super::capabilities::{ClientCapabilities, ElicitationCapability, SamplingCapability};
+use super::error::MissingRequiredClientCapability;
+use super::members::{Members, RawMembers};
+use super::raw::RawJson;
 
 /// The part of `required` that `declared` lacks: what `data.requiredCapabilities` of -32021 says. `None` if
 /// nothing is lacking.
