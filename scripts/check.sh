@@ -87,6 +87,12 @@ step_dependencies() {
         echo "sansio-mcp-stdio without features brings the sdk's" >&2
         return 1
     fi
+    # The rules of the HTTP binding know neither an executor nor an implementation of HTTP.
+    tree=$(cargo tree -e normal -p sansio-mcp-http --no-default-features --prefix none)
+    if grep -E '^(smol|tokio|async-io|hyper|tower|sansio-mcp-sdk) ' <<<"$tree"; then
+        echo "sansio-mcp-http without features depends on more than its rules need" >&2
+        return 1
+    fi
     # Each driver brings its own runtime and no other; on plain threads there is none.
     no_other_runtime smol '^(tokio|mio|async-std|async-executor) '
     no_other_runtime tokio '^(smol|async-io|async-executor|async-std|blocking|polling) '

@@ -11,6 +11,19 @@ use alloc::vec::Vec;
 #[error("not base64")]
 pub struct Base64Error;
 
+/// Bytes as base64 with padding.
+pub fn encode(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// The bytes of base64 with padding.
+///
+/// # Errors
+/// When the text is not what [`encode`] would write.
+pub fn decode(text: &str) -> Result<Vec<u8>, Base64Error> {
+    STANDARD.decode(text).ok_or(Base64Error)
+}
+
 /// One way to write base64.
 pub(crate) struct Base64 {
     digits: [u8; 64],

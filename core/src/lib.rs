@@ -130,7 +130,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod admission;
-mod base64;
+pub mod base64;
 pub mod client;
 pub mod code;
 pub mod config;

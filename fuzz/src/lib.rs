@@ -6,11 +6,13 @@
 
 mod decode;
 mod frames;
+mod http;
 mod models;
 mod seal;
 
 pub use decode::decoder;
 pub use frames::framer;
+pub use http::{http_mirror, sse};
 pub use models::{admission, client_operations, pair, server_operations};
 pub use seal::sealed_state;
 
@@ -72,7 +74,7 @@ mod server_system;
 pub type Target = fn(&[u8]);
 
 /// The targets by their names, as the folders in `corpus` are called.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("framer", framer),
     ("decoder", decoder),
     ("sealed_state", sealed_state),
@@ -80,6 +82,8 @@ pub const TARGETS: [(&str, Target); 7] = [
     ("server_operations", server_operations),
     ("admission", admission),
     ("pair", pair),
+    ("http_mirror", http_mirror),
+    ("sse", sse),
 ];
 
 /// The program of a target: libFuzzer's under `cfg(fuzzing)`, otherwise one that replays files.

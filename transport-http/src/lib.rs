@@ -1,0 +1,50 @@
+//! The rules of the Model Context Protocol's Streamable HTTP binding (revision 2026-07-28,
+//! basic/transports/streamable-http) as pure functions: no sockets, no HTTP implementation, no executor.
+//!
+//! | module | what it decides |
+//! | --- | --- |
+//! | [`origin`] | who may send requests, and what browsers are told |
+//! | [`accept`] | which form a body has, and which forms a client takes |
+//! | [`mirror`] | which headers repeat what of the body, and whether they do |
+//! | [`status`] | which status an answer or a refusal has, and what a client makes of it |
+//! | [`sse`] | how events are written and read |
+//!
+//! There is no server or client in it yet. A server's POST goes through them like this:
+//!
+//! ```
+//! use http::{Request, StatusCode};
+//! use sansio_mcp::wire::Envelope;
+//! use sansio_mcp_http::{accept, mirror, origin, status};
+//!
+//! # let rules = mirror::ParamHeaders::default();
+//! # let policy = origin::Policy::default();
+//! let request = Request::post("/mcp")
+//!     .header("Host", "localhost:3000")
+//!     .header("Accept", "application/json, text/event-stream")
+//!     .header("Content-Type", "application/json")
+//!     .header("MCP-Protocol-Version", "2026-07-28")
+//!     .header("Mcp-Method", "tools/list")
+//!     .body(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add"}}"#)?;
+//!
+//! let head = request.headers();
+//! policy.admit(head, request.uri().authority())?;
+//! status::require_post(request.method())?;
+//! let forms = accept::accepted(head)?;
+//! accept::require_json(head)?;
+//! let envelope = Envelope::parse(request.body().as_bytes())?;
+//! let refusal = mirror::validate(head, &envelope, |_tool| Some(&rules)).unwrap_err();
+//! assert_eq!((refusal.status(), refusal.code()), (StatusCode::BAD_REQUEST, -32020));
+//! # assert!(forms.json && forms.events);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+/// The types of heads that are judged here.
+pub use http;
+
+pub mod accept;
+mod error;
+pub mod mirror;
+pub mod origin;
+pub mod sse;
+pub mod status;
