@@ -568,8 +568,13 @@ async fn templates_stream_and_block_and_completions_block(b: Bench) {
             .blocking_resource_template(TemplateSpec::new("block://{n}", "b"), |shelf: Shelf, _| {
                 Ok(format!("block {}", shelf.n))
             })
-            .blocking_complete_template("block://{n}", "n", |params, _| Ok(vec![format!("{}!", params.argument.value)]))
-            .prompt(PromptSpec::new("p").argument(PromptArgument::required("a")), async |_: Members<String>, _: Context<(), M>| Ok(""))
+            .blocking_complete_template("block://{n}", "n", |params, _| {
+                Ok(vec![format!("{}!", params.argument.value)])
+            })
+            .prompt(
+                PromptSpec::new("p").argument(PromptArgument::required("a")),
+                async |_: Members<String>, _: Context<(), M>| Ok(""),
+            )
             .blocking_complete_prompt("p", "a", |params, _| Ok(vec![format!("{}?", params.argument.value)]))
         })
         .unwrap();
