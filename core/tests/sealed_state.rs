@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use sansio_mcp::limits::{MAX_ROUNDS, MAX_STATE, STATE_LIFE};
 use sansio_mcp::model::RawJson;
 use sansio_mcp::server::continuation::{
-    Bound, Continuation, KeyRing, NoEntropy, Questions, Reason, RoundsExceeded, SealError, SealKey, Sealer,
-    open_state, seal_state,
+    Bound, Continuation, KeyRing, NoEntropy, NotAKey, Questions, Reason, RoundsExceeded, SealError, SealKey,
+    Sealer, open_state, seal_state,
 };
 use sealing::{Counting, LIFE, accept, asking, call, day, digest, key, refused, request, ring, seal};
 use serde_json::json;
@@ -346,6 +346,35 @@ fn edge_31_what_our_key_sealed_and_is_no_state_is_refused() {
     ] {
         assert_eq!(refused(&ring, &ring.seal(plain).unwrap(), &bound, day(0)), why);
     }
+}
+
+#[test]
+fn a_key_is_read_from_64_hexadecimal_digits_and_from_nothing_else() {
+    let mut bytes = [0; 32];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::try_from(at * 8 + 1).unwrap();
+    }
+    let text = bytes.map(|byte| format!("{byte:02x}")).concat();
+    for spelled in [text.clone(), text.to_uppercase(), format!(" {text}\n")] {
+        assert_eq!(
+            SealKey::from_hex(&spelled).map(|key| key.id()),
+            Ok(SealKey::new(bytes).id()),
+            "{spelled}"
+        );
+    }
+    let wrong = [
+        &text[1..],
+        &text[2..],
+        &format!("{text}0"),
+        &format!("{text}00"),
+        &text.replacen('0', "g", 1),
+        "",
+        "é",
+    ];
+    for text in wrong {
+        assert_eq!(SealKey::from_hex(text).map(|key| key.id()), Err(NotAKey), "{text}");
+    }
+    assert_eq!(NotAKey.to_string(), "a key is 64 hexadecimal digits");
 }
 
 #[test]

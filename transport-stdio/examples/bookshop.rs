@@ -21,9 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sansio_mcp_sdk::protocol::server::continuation::NoEntropy;
-use sansio_mcp_sdk::server::UpdateError;
-use sansio_mcp_sdk::server::{KeyRing, SealKey};
+use sansio_mcp_sdk::server::{KeyRing, SealKey, SystemEntropy, UpdateError};
 use sansio_mcp_stdio::{SystemClock, serve};
 use shop::{Season, Shop};
 
@@ -46,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // A host may ask for much at once: 256 run side by side, the rest waits.
     let mut server = shop::server(shop).slots(256).queue(4096);
     if let Some(key) = state_key()? {
-        server = server.state_keys(KeyRing::new(key, from_system));
+        server = server.state_keys(KeyRing::new(key, SystemEntropy));
     }
     let server = server.build()?;
     let _keeper = env::var_os(WINTER).map(|file| smol::spawn(keep(season, file.into())));
@@ -74,18 +72,5 @@ fn state_key() -> Result<Option<SealKey>, String> {
         Err(VarError::NotPresent) => return Ok(None),
         Err(VarError::NotUnicode(_)) => return Err(format!("{STATE_KEY} is not text")),
     };
-    let wrong = || format!("{STATE_KEY} is not 64 hexadecimal digits");
-    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let digits: Vec<u8> = text.as_bytes().iter().map(digit).collect::<Option<_>>().ok_or_else(wrong)?;
-    let digits: [u8; 64] = digits.try_into().map_err(|_| wrong())?;
-    let mut key = [0; 32];
-    for (byte, pair) in key.iter_mut().zip(digits.chunks(2)) {
-        *byte = pair.iter().fold(0, |byte, digit| byte << 4 | digit);
-    }
-    Ok(Some(SealKey::new(key)))
-}
-
-/// Random bytes of the operating system.
-fn from_system(out: &mut [u8]) -> Result<(), NoEntropy> {
-    getrandom::fill(out).map_err(|_| NoEntropy)
+    SealKey::from_hex(&text).map(Some).map_err(|error| format!("{STATE_KEY}: {error}"))
 }

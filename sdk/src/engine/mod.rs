@@ -24,6 +24,7 @@ pub use hub::Facts;
 pub(crate) use hub::Hub;
 pub(crate) use rounds::Asker;
 pub(crate) use sealing::Sealing;
+pub use sealing::SystemEntropy;
 pub use signal::Cancelled;
 #[cfg(feature = "blocking")]
 pub(crate) use signal::Outstanding;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use sansio_mcp::limits::STATE_LIFE;
 use sansio_mcp::server::Request;
 use sansio_mcp::server::continuation::{
-    Bound, Continuation, KeyRing, NoEntropy, OpenError, SealError, SealKey, Sealer, StateRefused, open_state,
-    seal_state,
+    Bound, Continuation, Entropy, KeyRing, NoEntropy, OpenError, SealError, SealKey, Sealer, StateRefused,
+    open_state, seal_state,
 };
 use sansio_mcp::time::Now;
 
@@ -38,13 +38,13 @@ impl Sealing {
 
     /// The configured keys, or else a key of this process's own.
     fn sealer(&self) -> &(dyn Sealer + Send + Sync) {
-        &**self.sealer.get_or_init(|| match SealKey::random(&from_system) {
+        &**self.sealer.get_or_init(|| match SealKey::random(&SystemEntropy) {
             Ok(key) => {
                 tracing::info!(
                     code = "OWN_STATE_KEY",
                     "no state keys are configured: questions go on in this process alone, until it ends"
                 );
-                Box::new(KeyRing::new(key, from_system))
+                Box::new(KeyRing::new(key, SystemEntropy))
             }
             Err(NoEntropy) => Box::new(NoKey),
         })
@@ -79,8 +79,13 @@ impl Sealing {
 }
 
 /// Random bytes of the operating system.
-fn from_system(out: &mut [u8]) -> Result<(), NoEntropy> {
-    getrandom::fill(out).map_err(|_| NoEntropy)
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemEntropy;
+
+impl Entropy for SystemEntropy {
+    fn fill(&self, out: &mut [u8]) -> Result<(), NoEntropy> {
+        getrandom::fill(out).map_err(|_| NoEntropy)
+    }
 }
 
 /// Without randomness there is no key.

@@ -194,12 +194,13 @@ impl<M: Mode, S> Builder<M, S> {
     /// question can then be answered to this process alone, until it ends.
     ///
     /// ```
-    /// use sansio_mcp_sdk::server::{KeyRing, NoEntropy, SealKey, Server};
+    /// use sansio_mcp_sdk::server::{KeyRing, SealKey, Server, SystemEntropy};
     ///
-    /// // 32 bytes from a random source, the same for every replica: a secret, read from where secrets are kept.
-    /// # let from_environment = [7; 32];
-    /// let random = |out: &mut [u8]| getrandom::fill(out).map_err(|_| NoEntropy);
-    /// let server = Server::shared("shop", "1").state_keys(KeyRing::new(SealKey::new(from_environment), random));
+    /// // 32 random bytes, the same for every replica: a secret, read from where secrets are kept.
+    /// # let from_environment = "07".repeat(32);
+    /// let key = SealKey::from_hex(&from_environment)?;
+    /// let server = Server::shared("shop", "1").state_keys(KeyRing::new(key, SystemEntropy));
+    /// # Ok::<(), sansio_mcp_sdk::server::NotAKey>(())
     /// ```
     pub fn state_keys(mut self, sealer: impl Sealer + Send + Sync + 'static) -> Self {
         self.sealing.set(Box::new(sealer));

@@ -79,7 +79,7 @@ pub use sansio_mcp::model::{
     LoggingLevel, MultiSelectSchema, NumberSchema, PromptArgument, PromptMessage, ReadResourceResult,
     StringFormat, StringSchema, TitledEnumSchema, TitledMultiSelectSchema, ToolAnnotations,
 };
-pub use sansio_mcp::server::continuation::{Entropy, KeyRing, NoEntropy, SealKey, Sealer};
+pub use sansio_mcp::server::continuation::{Entropy, KeyRing, NoEntropy, NotAKey, SealKey, Sealer};
 pub use sansio_mcp::server::{Progress, Request};
 pub use sansio_mcp::subscription::Change;
 pub use spec::{ToolSpec, schema};
@@ -87,6 +87,7 @@ pub(crate) use stale::Watched;
 pub use step::Step;
 pub use yielding::{Generator, Yielder, generator};
 
+pub use crate::engine::SystemEntropy;
 use crate::engine::{Bounds, Sealing};
 use crate::mode::{Local, Mode, Shared};
 

@@ -88,7 +88,7 @@ pub use bound::Bound;
 pub use digest::Digest;
 pub use layout::{DecodeError, Record};
 #[cfg(feature = "seal")]
-pub use ring::{KeyRing, SealKey};
+pub use ring::{KeyRing, NotAKey, SealKey};
 pub use rounds::{Continuation, Questions, RoundsExceeded, question_digest, questions};
 pub use sealer::{Entropy, NoEntropy, OpenError, SealError, Sealer};
 pub(super) use state::STATE_REFUSED;

@@ -30,6 +30,11 @@ const LEAST: usize = HEAD + NONCE + TAG;
 /// Keeps these seals apart from whatever else the key might be used for.
 const PURPOSE: &[u8] = b"sansio-mcp continuation state";
 
+/// A text that is no key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("a key is 64 hexadecimal digits")]
+pub struct NotAKey;
+
 /// A key of 32 random bytes. Its memory is zeroed when it is dropped; what it was made from is its maker's to erase.
 ///
 /// Shown as its id, which is derived from it and therefore the same wherever the key is, and tells nothing about it.
@@ -47,6 +52,29 @@ impl SealKey {
             *to = from;
         }
         Self { bytes, id }
+    }
+
+    /// The key of these 64 hexadecimal digits, as `openssl rand -hex 32` prints them. White space around them is ignored.
+    ///
+    /// # Errors
+    /// The text is something else. The error does not repeat it.
+    pub fn from_hex(text: &str) -> Result<Self, NotAKey> {
+        let (pairs, rest) = text.trim().as_bytes().as_chunks::<2>();
+        let mut bytes = [0; KEY];
+        if pairs.len() != KEY || !rest.is_empty() {
+            return Err(NotAKey);
+        }
+        let mut wrong = false;
+        for (byte, pair) in bytes.iter_mut().zip(pairs) {
+            for digit in pair {
+                let value = char::from(*digit).to_digit(16);
+                wrong |= value.is_none();
+                *byte = *byte << 4 | value.unwrap_or(0) as u8;
+            }
+        }
+        let key = if wrong { Err(NotAKey) } else { Ok(Self::new(bytes)) };
+        bytes.zeroize();
+        key
     }
 
     /// A new key, for a single process: after a restart, and on other replicas, its states do not open.
