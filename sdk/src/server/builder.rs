@@ -23,6 +23,16 @@ use crate::engine::{Bounds, Sealing};
 use crate::mode::{Local, Mode, Shared};
 
 /// Builds a [`Server`]. What is wrong with any part is told by [`build`](Self::build), naming the field.
+///
+/// # When it does not compile
+///
+/// | the compiler says | what it means |
+/// | --- | --- |
+/// | `Result<..>` is not a future | a plain `fn` was given to `tool`: make it `async fn`, or use `blocking_tool` |
+/// | expected `Context<Shop>`, found `Context<()>` | a handler names the state in its context: `cx: Context<Shop>` |
+/// | expected `Context<_, Local>`, found `Context<_, Shared>` | on [`Server::local`](super::Server::local) it is `cx: Context<Shop, Local>` |
+/// | `dyn Error`: the size cannot be known, at a `?` | a boxed error is no error type: `.map_err(Exit::error)?` |
+/// | `Rc<..>` cannot be sent between threads | handlers of a shared server move between threads: use [`Server::local`](super::Server::local) |
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder<M: Mode, S = ()> {
     info: Implementation,
