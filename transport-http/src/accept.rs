@@ -2,8 +2,9 @@
 //! sections 8.3 and 12.5.1).
 
 use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderValue};
 
+use crate::headers::single;
 use crate::status::Rejection;
 
 /// `Accept` of a client's POST: it takes both forms of answer.
@@ -88,7 +89,7 @@ pub fn require_json(headers: &HeaderMap) -> Result<(), Rejection> {
 
 /// The form of a body by its `Content-Type`; `None` for any other, two of them, or none.
 pub fn form(headers: &HeaderMap) -> Option<Form> {
-    let value = one(headers, &CONTENT_TYPE)?;
+    let value = single(headers, &CONTENT_TYPE).ok()??;
     let mut parts = split(value.as_bytes(), b';');
     let media_type = parts.next()?;
     let utf8 = parts.all(|parameter| {
@@ -107,12 +108,6 @@ pub fn form(headers: &HeaderMap) -> Option<Form> {
     } else {
         None
     }
-}
-
-/// The value of a header that stands once.
-pub(crate) fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
-    let mut values = headers.get_all(name).iter();
-    values.next().filter(|_| values.next().is_none())
 }
 
 struct Range<'v> {
@@ -193,6 +188,8 @@ fn split(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+
+    use http::HeaderName;
 
     use super::*;
 

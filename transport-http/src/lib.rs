@@ -43,7 +43,7 @@
 pub use http;
 
 pub mod accept;
-mod error;
+mod headers;
 pub mod mirror;
 pub mod origin;
 pub mod sse;

@@ -3,7 +3,7 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use sansio_mcp::code::wire;
-use sansio_mcp::server::Status;
+use sansio_mcp::server::{ErrorReply, Status};
 use sansio_mcp::wire::{Envelope, Message};
 
 use crate::accept::{Form, form};
@@ -87,7 +87,7 @@ impl Rejection {
 
     /// Appends the body: a JSON-RPC error without an id, since no message was read.
     pub fn write(self, out: &mut Vec<u8>) {
-        crate::error::response(out, None, self.code(), &self.to_string(), None);
+        ErrorReply::new(self.code(), &self.to_string()).write(out, None);
     }
 }
 

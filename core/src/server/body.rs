@@ -66,6 +66,25 @@ impl<'a> ErrorReply<'a> {
     pub fn new(code: i64, message: &'a str) -> Self {
         Self { code, message, data: None }
     }
+
+    /// Appends the error response; without `request` the id is left out.
+    pub fn write(&self, out: &mut Vec<u8>, request: Option<&RequestId>) {
+        out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",");
+        if let Some(request) = request {
+            out.extend_from_slice(b"\"id\":");
+            id(out, request);
+            out.push(b',');
+        }
+        out.extend_from_slice(b"\"error\":{\"code\":");
+        write::int(out, self.code);
+        out.extend_from_slice(b",\"message\":");
+        write::string(out, self.message);
+        if let Some(data) = self.data {
+            out.extend_from_slice(b",\"data\":");
+            out.extend_from_slice(data.get().as_bytes());
+        }
+        out.extend_from_slice(b"}}");
+    }
 }
 
 macro_rules! bodies {
@@ -160,25 +179,6 @@ pub(super) fn whole_result(out: &mut Vec<u8>, request: &RequestId, whole: &[u8])
     out.extend_from_slice(b",\"result\":");
     out.extend_from_slice(whole);
     out.push(b'}');
-}
-
-/// Appends an error response; without `request` the id is left out.
-pub(super) fn error(out: &mut Vec<u8>, request: Option<&RequestId>, error: &ErrorReply<'_>) {
-    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",");
-    if let Some(request) = request {
-        out.extend_from_slice(b"\"id\":");
-        id(out, request);
-        out.push(b',');
-    }
-    out.extend_from_slice(b"\"error\":{\"code\":");
-    write::int(out, error.code);
-    out.extend_from_slice(b",\"message\":");
-    write::string(out, error.message);
-    if let Some(data) = error.data {
-        out.extend_from_slice(b",\"data\":");
-        out.extend_from_slice(data.get().as_bytes());
-    }
-    out.extend_from_slice(b"}}");
 }
 
 /// Appends a notification; `params` are its members, without the braces.

@@ -210,7 +210,7 @@ impl Serving {
     }
 
     fn push_error(&mut self, status: Status, error: &ErrorReply<'_>) {
-        self.push(status, |out, id| body::error(out, Some(id), error));
+        self.push(status, |out, id| error.write(out, Some(id)));
     }
 
     fn push(&mut self, status: Status, write: impl FnOnce(&mut Vec<u8>, &RequestId)) {

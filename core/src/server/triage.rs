@@ -67,10 +67,10 @@ impl Answer {
             Self::Discover => body::whole_result(out, id, &config.discover),
             Self::Refuse { code, message, data, .. } => {
                 let data = data.as_ref().map(RawJson::as_raw);
-                body::error(out, Some(id), &ErrorReply { code: *code, message, data });
+                ErrorReply { code: *code, message, data }.write(out, Some(id));
             }
             // The same as for state that does not open: the operator alone learns why.
-            Self::RefuseState => body::error(out, Some(id), &STATE_REFUSED),
+            Self::RefuseState => STATE_REFUSED.write(out, Some(id)),
         }
     }
 
@@ -102,7 +102,7 @@ pub(super) fn malformed(out: &mut Vec<u8>, why: Malformed) {
         Malformed::NotAMessage => (wire::INVALID_REQUEST, "not a JSON-RPC 2.0 message"),
         Malformed::Batch => (wire::INVALID_REQUEST, "batches are not allowed in this revision"),
     };
-    body::error(out, None, &ErrorReply::new(code, message));
+    ErrorReply::new(code, message).write(out, None);
 }
 
 /// `spare` are requests whose memory may be used again.

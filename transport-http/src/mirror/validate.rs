@@ -6,11 +6,15 @@ use std::ops::Deref;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use sansio_mcp::code::wire;
 use sansio_mcp::id::RequestId;
-use sansio_mcp::wire::{Envelope, JsonText, Message, Params, ParamsError, write};
+use sansio_mcp::model::{RawJson, UnsupportedProtocolVersion};
+use sansio_mcp::server::ErrorReply;
+use sansio_mcp::wire::{Envelope, JsonText, Message, Params, ParamsError};
 
 use super::arguments::{Found, read};
 use super::params::ParamHeaders;
 use super::value::{ValueError, decode, plain};
+use crate::headers::{Twice, single};
+
 use super::{METHOD, NAME, PROTOCOL_VERSION, name_of};
 
 /// Bytes of a value that an error repeats.
@@ -100,16 +104,16 @@ impl Refusal {
 
     /// Appends the error response that is the body.
     pub fn write(&self, out: &mut Vec<u8>) {
-        let mut data = Vec::new();
-        if let Fault::Version { requested } = &self.fault {
-            data.extend_from_slice(br#"{"supported":["#);
-            write::string(&mut data, sansio_mcp::PROTOCOL_VERSION);
-            data.extend_from_slice(br#"],"requested":"#);
-            write::string(&mut data, requested);
-            data.push(b'}');
-        }
-        let data = (!data.is_empty()).then_some(&*data);
-        crate::error::response(out, self.id.as_ref(), self.code(), &self.to_string(), data);
+        let data = match &self.fault {
+            Fault::Version { requested } => {
+                let supported = vec![sansio_mcp::PROTOCOL_VERSION.to_owned()];
+                let data = UnsupportedProtocolVersion::new(supported, requested.as_str());
+                RawJson::from_value(&data).ok()
+            }
+            _ => None,
+        };
+        let (message, data) = (self.to_string(), data.as_ref().map(RawJson::as_raw));
+        ErrorReply { data, ..ErrorReply::new(self.code(), &message) }.write(out, self.id.as_ref());
     }
 }
 
@@ -221,12 +225,8 @@ fn value<'h>(
     label: &str,
     read: impl FnOnce(&'h HeaderValue) -> Result<Cow<'h, str>, ValueError>,
 ) -> Result<Option<Cow<'h, str>>, Fault> {
-    let mut values = headers.get_all(name).iter();
-    let Some(value) = values.next() else { return Ok(None) };
-    if values.next().is_some() {
-        return Err(Fault::Twice { header: label.to_owned() });
-    }
-    read(value).map(Some).map_err(|why| Fault::Invalid { header: label.to_owned(), why })
+    let value = single(headers, name).map_err(|Twice| Fault::Twice { header: label.to_owned() })?;
+    value.map(read).transpose().map_err(|why| Fault::Invalid { header: label.to_owned(), why })
 }
 
 fn missing(header: &str) -> Fault {

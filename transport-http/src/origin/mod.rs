@@ -11,6 +11,7 @@ use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::headers::single;
 use crate::status::Rejection;
 use authority::{Host, Source};
 
@@ -103,14 +104,14 @@ impl Policy {
     /// # Errors
     /// [`Rejection::Host`] or [`Rejection::Origin`]; also where a header stands twice or cannot be read.
     pub fn admit(&self, headers: &HeaderMap, authority: Option<&Authority>) -> Result<Admitted, Rejection> {
-        let host = single(headers, &HOST).map_err(|()| Rejection::Host)?;
+        let host = text(headers, &HOST).map_err(|()| Rejection::Host)?;
         let named = [authority.map(Authority::as_str), host];
         if named.iter().flatten().any(|host| !self.serves(host))
             || named == [None, None] && self.hosts != Hosts::Any
         {
             return Err(Rejection::Host);
         }
-        let Some(origin) = single(headers, &ORIGIN).map_err(|()| Rejection::Origin)? else {
+        let Some(origin) = text(headers, &ORIGIN).map_err(|()| Rejection::Origin)? else {
             return Ok(Admitted { listed: None });
         };
         let source = Source::parse(origin).ok_or(Rejection::Origin)?;
@@ -131,11 +132,10 @@ impl Policy {
     }
 }
 
-/// The value of a header that stands once or not at all.
-fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
-    let mut values = headers.get_all(name).iter();
-    let value = values.next().map(|value| value.to_str().map_err(|_| ())).transpose()?;
-    if values.next().is_some() { Err(()) } else { Ok(value) }
+/// The text of a header that stands once or not at all.
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
+    let value = single(headers, name).map_err(drop)?;
+    value.map(HeaderValue::to_str).transpose().map_err(drop)
 }
 
 #[cfg(test)]
