@@ -33,7 +33,7 @@ pub(crate) struct Base64 {
 }
 
 /// RFC 4648, section 4.
-pub(crate) static STANDARD: Base64 = Base64::new(*b"+/", true);
+static STANDARD: Base64 = Base64::new(*b"+/", true);
 
 /// RFC 4648, section 5, without padding.
 #[cfg(feature = "seal")]

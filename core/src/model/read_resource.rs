@@ -11,7 +11,7 @@ use super::open::{open_object, setters};
 use super::raw::RawJson;
 use super::resource::{BlobResourceContents, ResourceContents, TextResourceContents};
 use super::write_json::result_body;
-use crate::base64::{Base64Error, STANDARD};
+use crate::base64::{self, Base64Error};
 
 open_object! {
     /// The params of `resources/read` (server/resources, "Reading Resources").
@@ -94,7 +94,7 @@ result_body!(ReadResourceResult);
 impl BlobResourceContents {
     /// The bytes at a URI, which become base64.
     pub fn from_bytes(uri: impl Into<String>, bytes: &[u8]) -> Self {
-        Self::new(uri, STANDARD.encode(bytes))
+        Self::new(uri, base64::encode(bytes))
     }
 
     /// The bytes.
@@ -102,7 +102,7 @@ impl BlobResourceContents {
     /// # Errors
     /// `blob` is not base64.
     pub fn bytes(&self) -> Result<Vec<u8>, Base64Error> {
-        STANDARD.decode(&self.blob).ok_or(Base64Error)
+        base64::decode(&self.blob)
     }
 }
 
@@ -111,7 +111,7 @@ macro_rules! bytes {
         $(impl $name {
             #[doc = concat!("The bytes of ", $what, " of a MIME type, which become base64.")]
             pub fn from_bytes(bytes: &[u8], mime_type: impl Into<String>) -> Self {
-                Self::new(STANDARD.encode(bytes), mime_type)
+                Self::new(base64::encode(bytes), mime_type)
             }
 
             /// The bytes.
@@ -119,7 +119,7 @@ macro_rules! bytes {
             /// # Errors
             /// `data` is not base64.
             pub fn bytes(&self) -> Result<Vec<u8>, Base64Error> {
-                STANDARD.decode(&self.data).ok_or(Base64Error)
+                base64::decode(&self.data)
             }
         })*
     };

@@ -5,18 +5,18 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::ServerEvent;
 use super::body::{EncodeError, ErrorReply, ResultBody};
 use super::config::ServerConfig;
-use super::exchange::{Input, State};
+use super::exchange::State;
 use super::method::Method;
-use super::outbox::{KEEP, Outbox};
+use super::outbox::Outbox;
 use super::own::{OwnAnswers, enlist};
 use super::request::Request;
-use super::serving::{Ended, Progress, Reported, Serving};
+use super::serving::{Progress, Reported, Serving};
 use super::subscribed::Subscribed;
 use super::transmit::{Status, Transmit};
 use super::triage::{Answer, Triage, triage};
-use super::{ServerEvent, Stopped};
 use crate::id::{RequestId, ServingId};
 use crate::misuse::Misuse;
 use crate::slab::{Key, Slab};
@@ -25,14 +25,12 @@ use crate::violation::{PeerViolation, Waiting};
 use crate::wire::known::KnownMeta;
 use crate::wire::{Envelope, Malformed};
 
-/// Emptied outboxes kept for reuse.
-const SPARE_OUTBOXES: usize = 256;
 /// Requests kept for reuse, and the bytes that each may hold.
 const SPARE_REQUESTS: usize = 64;
 const SPARE_REQUEST_SIZE: usize = 4096;
 /// Bytes that one spare outbox and one spare request may hold in place of that, so that large messages, one after
 /// another, do not ask the allocator for new pages each time.
-const LARGE: usize = 128 * 1024;
+pub(super) const LARGE: usize = 128 * 1024;
 
 /// A point in time that a server waits for, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,12 +56,12 @@ pub struct Server {
     pub(super) live: Slab<Serving>,
     pub(super) by_id: BTreeMap<RequestId, Key>,
     /// Those with something to send, in turn. May name some that have nothing any more.
-    ready: VecDeque<Key>,
+    pub(super) ready: VecDeque<Key>,
     /// What the engine says by itself; sent before everything else.
     pub(super) own: OwnAnswers,
-    events: VecDeque<ServerEvent>,
+    pub(super) events: VecDeque<ServerEvent>,
     /// Stops among `events`.
-    stops: usize,
+    pub(super) stops: usize,
     violations: Waiting,
     /// Unsent bytes of all that is live.
     pub(super) unsent: usize,
@@ -73,19 +71,19 @@ pub struct Server {
     /// Resources that they name.
     pub(super) named: usize,
     /// Bytes that the requests of all that is live hold.
-    held: usize,
+    pub(super) held: usize,
     pub(super) spare: Vec<Outbox>,
-    spare_requests: Vec<Arc<Request>>,
+    pub(super) spare_requests: Vec<Arc<Request>>,
     /// What the client said of itself in its first request, and most probably says in each.
     known: Option<KnownMeta>,
-    clock: Mono,
-    grace: Option<Mono>,
-    input: Reading,
+    pub(super) clock: Mono,
+    pub(super) grace: Option<Mono>,
+    pub(super) input: Reading,
 }
 
 /// What may still come in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Reading {
+pub(super) enum Reading {
     Open,
     /// The peer sends nothing more; answers may still go out.
     Ended,
@@ -187,7 +185,7 @@ impl Server {
             return;
         }
         if self.known.is_none() {
-            self.known = KnownMeta::learn(envelope.text(), envelope.message());
+            self.known = KnownMeta::learn(envelope);
         }
         let outcome = triage(&self.config, envelope, &mut self.spare_requests);
         let flooded = self.unsent_bytes() >= self.config.limits.outgoing_bytes;
@@ -222,36 +220,6 @@ impl Server {
         }
         self.own.not_a_message(why);
         self.violation(PeerViolation::NotAMessage);
-    }
-
-    /// The peer will send nothing more. What was accepted may finish within the grace time; then it is
-    /// stopped (basic/transports/stdio, "Shutdown").
-    pub fn handle_input_end(&mut self, now: Now) {
-        self.tick(now);
-        if self.input == Reading::Open {
-            self.input = Reading::Ended;
-            self.grace = Some(self.clock + self.config.limits.half_close_grace);
-            self.end_subscriptions();
-        }
-    }
-
-    /// The channel has gone: nothing can be sent, everything running is stopped.
-    pub fn handle_stream_end(&mut self, now: Now) {
-        self.tick(now);
-        if self.input == Reading::Closed {
-            return;
-        }
-        self.end_all(Input::StreamEnded, &Stopped::Lost);
-        self.drop_output();
-    }
-
-    /// Time has passed. Early and repeated calls change nothing.
-    pub fn handle_timeout(&mut self, now: Now) {
-        self.tick(now);
-        if self.grace.is_some_and(|grace| grace <= self.clock) {
-            self.grace = None;
-            self.end_all(Input::Closing, &Stopped::Closing);
-        }
     }
 
     // Application in.
@@ -315,13 +283,6 @@ impl Server {
         }
     }
 
-    /// Stops everything and accepts nothing more. Answers that are queued may still be taken.
-    pub fn close(&mut self, now: Now) {
-        self.handle_input_end(now);
-        self.grace = None;
-        self.end_all(Input::Closing, &Stopped::Closing);
-    }
-
     // Out.
 
     /// Appends the next message to `out`, without a line end. The engine's own answers come first, then one
@@ -379,7 +340,7 @@ impl Server {
         self.held += bytes;
     }
 
-    fn tick(&mut self, now: Now) {
+    pub(super) fn tick(&mut self, now: Now) {
         self.clock = self.clock.max(now.mono);
     }
 
@@ -416,71 +377,6 @@ impl Server {
     fn too_many(&mut self, id: RequestId) {
         self.answer(id, &Answer::busy(self.live.len()));
         self.violation(PeerViolation::TooManyRequests);
-    }
-
-    fn cancelled(&mut self, id: &RequestId, reason: Option<Box<str>>) {
-        if let Some(at) = self.by_id.get(id).copied() {
-            self.end(at, Input::PeerCancelled, || Stopped::Cancelled(reason));
-        }
-    }
-
-    fn end_all(&mut self, input: Input, why: &Stopped) {
-        let all: Vec<Key> = self.live.keys().collect();
-        for at in all {
-            self.end(at, input, || why.clone());
-        }
-    }
-
-    fn end(&mut self, at: Key, input: Input, why: impl FnOnce() -> Stopped) {
-        let Some(serving) = self.live.get_mut(at) else {
-            return;
-        };
-        let before = serving.unsent();
-        let ended = serving.end(input, &self.config);
-        self.unsent = self.unsent + serving.unsent() - before;
-        let answered = serving.has_output() && !core::mem::replace(&mut serving.listed, true);
-        if answered {
-            enlist(&mut self.ready, &self.live, at);
-        }
-        match ended {
-            Ended::Stop => {
-                self.forget(at);
-                self.stops += 1;
-                self.events.push_back(ServerEvent::Stopped { serving: ServingId::of(at), why: why() });
-            }
-            Ended::Withdrawn => self.forget(at),
-            Ended::No => {}
-        }
-    }
-
-    fn forget(&mut self, at: Key) {
-        if let Some(serving) = self.live.remove(at) {
-            self.by_id.remove(serving.id());
-            self.held -= serving.size;
-            if serving.is_subscription() {
-                self.subscriptions -= 1;
-                self.named -= serving.named();
-                self.listening.remove(&at);
-            }
-            if self.spare.len() < SPARE_OUTBOXES {
-                let keep = if self.spare.is_empty() { LARGE } else { KEEP };
-                self.spare.push(serving.into_outbox(keep));
-            }
-        }
-    }
-
-    fn drop_output(&mut self) {
-        let rest: Vec<Key> = self.live.keys().collect();
-        for at in rest {
-            self.forget(at);
-        }
-        self.unsent = 0;
-        self.own = OwnAnswers::default();
-        self.ready = VecDeque::new();
-        self.spare = Vec::new();
-        self.spare_requests = Vec::new();
-        self.grace = None;
-        self.input = Reading::Closed;
     }
 
     fn violation(&mut self, violation: PeerViolation) {

@@ -16,6 +16,7 @@ mod body;
 mod channel;
 mod config;
 pub mod continuation;
+mod ending;
 pub mod exchange;
 pub mod listen;
 mod method;

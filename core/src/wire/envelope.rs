@@ -195,11 +195,6 @@ impl<'a> Envelope<'a> {
     pub(crate) fn parts_mut(&mut self) -> (&'a str, &mut Message<'a>) {
         (self.text, &mut self.message)
     }
-
-    /// The message and the text it was read from.
-    pub fn into_parts(self) -> (&'a str, Message<'a>) {
-        (self.text, self.message)
-    }
 }
 
 /// The keys of a message as they were found.

@@ -6,7 +6,7 @@
 
 use alloc::string::String;
 
-use super::envelope::Message;
+use super::envelope::{Envelope, Message};
 use super::params::{Meta, key};
 use super::raw::JsonText;
 use super::text::{Piece, Text};
@@ -30,11 +30,11 @@ struct Run {
 
 impl KnownMeta {
     /// Learns from a request of ours; `None` if that is not one.
-    pub(crate) fn learn(line: &str, message: &Message<'_>) -> Option<Self> {
-        let Message::Request { params: Ok(Some(params)), .. } = message else { return None };
+    pub(crate) fn learn(envelope: &Envelope<'_>) -> Option<Self> {
+        let Message::Request { params: Ok(Some(params)), .. } = envelope.message() else { return None };
         let meta = params.meta.as_ref()?;
         let ours = meta.protocol_version.as_deref() == Some(PROTOCOL_VERSION);
-        ours.then(|| Self(Run::find(line, meta)))
+        ours.then(|| Self(Run::find(envelope.text(), meta)))
     }
 
     /// Reads the members where they stand at the beginning of `rest`: gives their length.

@@ -28,7 +28,7 @@ fn agree(text: &str) -> bool {
 }
 
 fn known(line: &str) -> Option<KnownMeta> {
-    KnownMeta::learn(line, &Envelope::parse_any(line).ok()?)
+    KnownMeta::learn(&Envelope { text: line, message: Envelope::parse_any(line).ok()?, result: None })
 }
 
 /// Reads the metadata that `line` begins with as that of [`REQUEST`].

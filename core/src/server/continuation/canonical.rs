@@ -24,37 +24,22 @@ const INLINE: usize = 512;
 /// Room for the form of a usual request or question.
 const USUAL: usize = 1024;
 
-/// Feeds one member of the object that `text` is, as [`feed`] feeds a value of its own; nothing if it is not there, or what
-/// stands before it is not JSON.
-pub(super) fn feed_member(text: &str, name: &str, without: &[&str], into: &mut Sha256) {
-    let mut walk = Walk { text, at: 0, form: Vec::with_capacity(USUAL) };
-    if walk.enter(name).is_none() {
-        return;
-    }
-    let start = walk.at;
-    if walk.outermost(without).is_some() {
-        into.update(b"j");
-        into.update(&walk.form);
-    } else {
-        feed(text.get(start..).unwrap_or_default(), without, into);
-    }
-}
-
 /// Feeds the value that `text` holds, leaving out those members of an outermost object whose keys are in `without`.
 /// Text that is not JSON is fed as it is, marked as such.
 pub(super) fn feed(text: &str, without: &[&str], into: &mut Sha256) {
-    let mut walk = Walk { text, at: 0, form: Vec::with_capacity(text.len().min(USUAL)) };
+    let mut walk = Walk::new(text);
     let read = walk.outermost(without).filter(|()| {
         walk.space();
         walk.at == text.len()
     });
-    if read.is_some() {
-        into.update(b"j");
-    } else {
-        walk.form.clear();
-        walk.as_written(text);
-    }
-    into.update(&walk.form);
+    walk.end(read, into);
+}
+
+/// As [`feed`], of one member of the object that `text` is. What stands behind the member is not looked at.
+pub(super) fn feed_member(text: &str, name: &str, without: &[&str], into: &mut Sha256) {
+    let mut walk = Walk::new(text);
+    let read = walk.enter(name).and_then(|()| walk.outermost(without));
+    walk.end(read, into);
 }
 
 /// A cursor over JSON, and the form of what it has passed. `None` from any of its steps: the text is not JSON here.
@@ -68,6 +53,21 @@ struct Walk<'a> {
 type Member<'a> = (Cow<'a, [u8]>, Range<usize>);
 
 impl<'a> Walk<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, at: 0, form: Vec::with_capacity(text.len().min(USUAL)) }
+    }
+
+    /// Feeds the form of what was read, or the text itself if it could not be.
+    fn end(mut self, read: Option<()>, into: &mut Sha256) {
+        if read.is_some() {
+            into.update(b"j");
+        } else {
+            self.form.clear();
+            self.as_written(self.text);
+        }
+        into.update(&self.form);
+    }
+
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
