@@ -127,7 +127,7 @@ impl<'a> Asker<'a> {
             let own = asks.kept().or(memory.kept.as_ref()).or(memory.continuation.own()).cloned();
             (memory.continuation.clone(), own)
         };
-        let Ok(continuation) = continuation.next_round(asks.digests(), own) else {
+        let Ok(continuation) = continuation.next_round(asks.digests().clone(), own) else {
             return Err(rounds_exceeded());
         };
         let declared = serde_json::from_str(request.client_capabilities()).map_err(|error| Failure {

@@ -44,9 +44,9 @@ pub(crate) struct Common<S, K> {
 }
 
 /// A handler as its calls share it.
-pub(crate) struct Coded<F, S, K> {
-    pub(crate) code: F,
-    pub(crate) common: Common<S, K>,
+struct Coded<F, S, K> {
+    code: F,
+    common: Common<S, K>,
 }
 
 /// Which calls of a tool exclude each other, what they need of their client, and what they must fit.
@@ -186,28 +186,31 @@ async fn follow<T, S, M: Mode, K: Gives<T>>(
     }
 }
 
-/// `async` functions.
-pub(crate) struct Asynchronous<F, A, S, K> {
-    pub(crate) tool: Arc<Coded<F, S, K>>,
-    pub(crate) input: PhantomData<fn(A)>,
+/// A handler of a form `H`, whose input is read as an `A`.
+pub(crate) struct Handler<H, F, A, S, K> {
+    tool: Arc<Coded<F, S, K>>,
+    form: PhantomData<fn(A) -> H>,
 }
 
-/// Functions that give a stream.
-pub(crate) struct Streaming<F, A, S, K> {
-    pub(crate) tool: Arc<Coded<F, S, K>>,
-    pub(crate) input: PhantomData<fn(A)>,
+impl<H, F, A, S, K> Handler<H, F, A, S, K> {
+    pub(crate) fn boxed(code: F, common: Common<S, K>) -> Box<Self> {
+        Box::new(Self { tool: Arc::new(Coded { code, common }), form: PhantomData })
+    }
 }
 
-/// Blocking functions.
+/// The form of `async` functions.
+pub(crate) enum Asynchronous {}
+
+/// The form of functions that give a stream.
+pub(crate) enum Streaming {}
+
+/// The form of blocking functions.
 #[cfg(feature = "blocking")]
-pub(crate) struct Blocking<F, A, S, K> {
-    pub(crate) tool: Arc<Coded<F, S, K>>,
-    pub(crate) input: PhantomData<fn(A)>,
-}
+pub(crate) enum Blocking {}
 
 macro_rules! forms {
     ($mode:ty, [$($send:tt)*], [$($sync:tt)*]) => {
-        impl<F, Fut, A, S, T, K> RunTool<$mode> for Asynchronous<F, A, S, K>
+        impl<F, Fut, A, S, T, K> RunTool<$mode> for Handler<Asynchronous, F, A, S, K>
         where
             F: Fn(A, Context<S, $mode>) -> Fut $($sync)* + 'static,
             Fut: Future<Output = Result<T, Exit>> $($send)* + 'static,
@@ -230,7 +233,7 @@ macro_rules! forms {
             }
         }
 
-        impl<F, Str, A, S, T, K> RunTool<$mode> for Streaming<F, A, S, K>
+        impl<F, Str, A, S, T, K> RunTool<$mode> for Handler<Streaming, F, A, S, K>
         where
             F: Fn(A, Context<S, $mode>) -> Str $($sync)* + 'static,
             Str: Stream<Item = Step<T>> $($send)* + 'static,
@@ -289,7 +292,7 @@ where
 }
 
 #[cfg(feature = "blocking")]
-impl<F, A, S, T, K> RunTool<Shared> for Blocking<F, A, S, K>
+impl<F, A, S, T, K> RunTool<Shared> for Handler<Blocking, F, A, S, K>
 where
     F: Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static,
     A: Send + 'static,
@@ -309,7 +312,7 @@ where
 }
 
 #[cfg(feature = "blocking")]
-impl<F, A, S, T, K> RunTool<Local> for Blocking<F, A, S, K>
+impl<F, A, S, T, K> RunTool<Local> for Handler<Blocking, F, A, S, K>
 where
     F: Fn(A, Context<S, Shared>) -> Result<T, Exit> + Send + Sync + 'static,
     A: Send + 'static,

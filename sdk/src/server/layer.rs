@@ -86,8 +86,8 @@ fn handle<M: Mode>(registry: &Registry<M>, call: Arc<Call<M>>) -> M::Future<Repl
 
 fn serve<M: Mode>(registry: &Registry<M>, served: Served<'_, M>, call: &Arc<Call<M>>) -> M::Future<Reply> {
     match served {
-        Served::By(handler) => handler.run(Running { hook: registry.hook.clone(), call: Arc::clone(call) }),
-        Served::Reply(reply) => M::ready(reply),
+        Ok(handler) => handler.run(Running { hook: registry.hook.clone(), call: Arc::clone(call) }),
+        Err(reply) => M::ready(reply),
     }
 }
 

@@ -88,11 +88,8 @@ impl<M: Mode> Default for Offers<M> {
     }
 }
 
-/// What serves a request.
-pub(super) enum Served<'a, M: Mode> {
-    By(&'a M::Tool),
-    Reply(Reply),
-}
+/// What serves a request, or the answer where nothing does.
+pub(super) type Served<'a, M> = Result<&'a <M as Mode>::Tool, Reply>;
 
 // How they change.
 
@@ -223,45 +220,38 @@ impl<M: Mode> Offers<M> {
 
     pub(super) fn prompt(&self, request: &Request) -> Served<'_, M> {
         let name = request.name().unwrap_or_default();
-        match self.prompts.find(name) {
-            Some(prompt) => Served::By(&*prompt.handler),
-            None => Served::Reply(unknown("Unknown prompt", name)),
-        }
+        let prompt = self.prompts.find(name).ok_or_else(|| unknown("Unknown prompt", name))?;
+        Ok(&*prompt.handler)
     }
 
     pub(super) fn resource(&self, request: &Request) -> Served<'_, M> {
         let uri = request.uri().unwrap_or_default();
         if let Some(resource) = self.resources.find(uri) {
-            return Served::By(&*resource.handler);
+            return Ok(&*resource.handler);
         }
         let mut templates = self.templates.iter();
-        match templates.find(|template| template.thing.compiled.matches(uri).is_some()) {
-            Some(template) => Served::By(&*template.handler),
-            None => Served::Reply(unknown_resource(uri)),
-        }
+        let template = templates.find(|template| template.thing.compiled.matches(uri).is_some());
+        template.map(|template| &*template.handler).ok_or_else(|| unknown_resource(uri))
     }
 
     pub(super) fn completion(&self, request: &Request) -> Served<'_, M> {
-        let params = match request.completion() {
-            Ok(params) => params,
-            Err(error) => return Served::Reply(Reply::error(wire::INVALID_PARAMS, error.to_string())),
-        };
+        let params =
+            request.completion().map_err(|error| Reply::error(wire::INVALID_PARAMS, error.to_string()))?;
         let owner = match params.reference {
             CompletionReference::Prompt(prompt) => Owner::Prompt(prompt.name),
             CompletionReference::Resource(template) => Owner::Template(template.uri),
-            _ => return Served::Reply(unknown("Unknown kind of reference", "")),
+            _ => return Err(unknown("Unknown kind of reference", "")),
         };
         let argument = params.argument.name;
         // A resource that is no template has nothing to complete (server/utilities/completion).
         let plain = matches!(&owner, Owner::Template(uri) if self.resources.find(uri).is_some());
-        if plain || self.has_argument(&owner, &argument) {
-            let key = (owner, argument);
-            return match self.completions.get(&key) {
-                Some(handler) => Served::By(&**handler),
-                None => Served::Reply(Reply::Answer(Answer::Completion(CompleteResult::default()))),
-            };
+        if !plain && !self.has_argument(&owner, &argument) {
+            return Err(unknown("Unknown argument", &argument));
         }
-        Served::Reply(unknown("Unknown argument", &argument))
+        let handler = self.completions.get(&(owner, argument));
+        handler
+            .map(|handler| &**handler)
+            .ok_or_else(|| Reply::Answer(Answer::Completion(CompleteResult::default())))
     }
 }
 

@@ -44,12 +44,12 @@ impl Round {
         for question in questions {
             let request: InputRequest =
                 question.read().map_err(|_| CallError::BadPeer(PeerViolation::MalformedQuestion))?;
-            let checked = request.typed().and_then(|params| match params {
+            let checked = request.typed().and_then(|params| {
                 // Nobody is sent to what is no URL.
-                InputParams::Url(visit) => {
-                    visit.check().map(|()| InputParams::Url(visit)).map_err(InputError::from)
+                if let InputParams::Url(visit) = &params {
+                    visit.check()?;
                 }
-                params => Ok(params),
+                Ok(params)
             });
             let params = checked.map_err(|error| match error {
                 InputError::Method(_) => CallError::InputUnsupported,

@@ -1,8 +1,5 @@
 //! Handlers that are plain functions, which block a thread.
 
-use std::marker::PhantomData;
-use std::sync::Arc;
-
 use sansio_mcp::model::CompleteParams;
 use serde::de::DeserializeOwned;
 
@@ -12,7 +9,7 @@ use crate::server::builder::Builder;
 use crate::server::catalog::Update;
 use crate::server::context::Context;
 use crate::server::exit::Exit;
-use crate::server::handler::{Blocking, Coded};
+use crate::server::handler::{Blocking, Handler};
 use crate::server::kinds::{CompletionOutput, PromptOutput, ResourceOutput};
 use crate::server::offer::{PromptSpec, ResourceSpec, TemplateSpec};
 use crate::server::offers::Owner;
@@ -20,7 +17,7 @@ use crate::server::output::{NoArguments, ToolInput, ToolOutput};
 use crate::server::spec::ToolSpec;
 
 macro_rules! in_mode {
-    ($target:ty, $mode:ty) => {
+    ($target:ty) => {
         impl<S: Send + Sync + 'static> $target {
             /// Adds a tool whose handler is a plain function that blocks; it runs on a pool of threads. It hears
             /// of its cancellation by [`check_cancelled`](Context::check_cancelled); one that never asks runs to
@@ -33,10 +30,7 @@ macro_rules! in_mode {
                 T: ToolOutput + 'static,
             {
                 self.add_tool::<A, T>(spec.into(), |common| {
-                    Box::new(Blocking::<_, A, _, _> {
-                        tool: Arc::new(Coded { code: handler, common }),
-                        input: PhantomData,
-                    })
+                    Handler::<Blocking, _, A, _, _>::boxed(handler, common)
                 });
                 self
             }
@@ -50,10 +44,7 @@ macro_rules! in_mode {
                 T: PromptOutput + 'static,
             {
                 self.add_prompt(spec.into(), |common| {
-                    Box::new(Blocking::<_, A, _, _> {
-                        tool: Arc::new(Coded { code: handler, common }),
-                        input: PhantomData,
-                    })
+                    Handler::<Blocking, _, A, _, _>::boxed(handler, common)
                 });
                 self
             }
@@ -67,10 +58,7 @@ macro_rules! in_mode {
             {
                 let code = move |_: NoArguments, cx: Context<S, Shared>| handler(cx);
                 self.add_resource(spec, |common| {
-                    Box::new(Blocking::<_, NoArguments, _, _> {
-                        tool: Arc::new(Coded { code, common }),
-                        input: PhantomData,
-                    })
+                    Handler::<Blocking, _, NoArguments, _, _>::boxed(code, common)
                 });
                 self
             }
@@ -83,12 +71,7 @@ macro_rules! in_mode {
                 A: DeserializeOwned + Send + 'static,
                 T: ResourceOutput + 'static,
             {
-                self.add_template(spec, |common| {
-                    Box::new(Blocking::<_, A, _, _> {
-                        tool: Arc::new(Coded { code: handler, common }),
-                        input: PhantomData,
-                    })
-                });
+                self.add_template(spec, |common| Handler::<Blocking, _, A, _, _>::boxed(handler, common));
                 self
             }
 
@@ -100,10 +83,7 @@ macro_rules! in_mode {
                 T: CompletionOutput + 'static,
             {
                 self.add_completion(Owner::Prompt(prompt.to_owned()), argument, |common| {
-                    Box::new(Blocking::<_, CompleteParams, _, _> {
-                        tool: Arc::new(Coded { code: handler, common }),
-                        input: PhantomData,
-                    })
+                    Handler::<Blocking, _, CompleteParams, _, _>::boxed(handler, common)
                 });
                 self
             }
@@ -121,10 +101,7 @@ macro_rules! in_mode {
                 T: CompletionOutput + 'static,
             {
                 self.add_completion(Owner::Template(template.to_owned()), variable, |common| {
-                    Box::new(Blocking::<_, CompleteParams, _, _> {
-                        tool: Arc::new(Coded { code: handler, common }),
-                        input: PhantomData,
-                    })
+                    Handler::<Blocking, _, CompleteParams, _, _>::boxed(handler, common)
                 });
                 self
             }
@@ -132,7 +109,7 @@ macro_rules! in_mode {
     };
 }
 
-in_mode!(Builder<Local, S>, Local);
-in_mode!(Builder<Shared, S>, Shared);
-in_mode!(Update<S, Local>, Local);
-in_mode!(Update<S, Shared>, Shared);
+in_mode!(Builder<Local, S>);
+in_mode!(Builder<Shared, S>);
+in_mode!(Update<S, Local>);
+in_mode!(Update<S, Shared>);

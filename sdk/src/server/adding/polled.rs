@@ -1,8 +1,6 @@
 //! Handlers that are polled: `async` functions and streams.
 
 use std::future::Future;
-use std::marker::PhantomData;
-use std::sync::Arc;
 
 use futures_core::Stream;
 use sansio_mcp::model::CompleteParams;
@@ -14,7 +12,7 @@ use crate::server::builder::Builder;
 use crate::server::catalog::Update;
 use crate::server::context::Context;
 use crate::server::exit::Exit;
-use crate::server::handler::{Asynchronous, Coded, Streaming};
+use crate::server::handler::{Asynchronous, Handler, Streaming};
 use crate::server::kinds::{CompletionOutput, PromptOutput, ResourceOutput};
 use crate::server::offer::{PromptSpec, ResourceSpec, TemplateSpec};
 use crate::server::offers::Owner;
@@ -39,7 +37,7 @@ macro_rules! in_mode {
                 T: ToolOutput + 'static,
             {
                 self.add_tool::<A, T>(spec.into(), |common| {
-                    Box::new(Asynchronous::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
+                    Handler::<Asynchronous, _, A, _, _>::boxed(handler, common)
                 });
                 self
             }
@@ -54,7 +52,7 @@ macro_rules! in_mode {
                 T: ToolOutput $($send)* + 'static,
             {
                 self.add_tool::<A, T>(spec.into(), |common| {
-                    Box::new(Streaming::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
+                    Handler::<Streaming, _, A, _, _>::boxed(handler, common)
                 });
                 self
             }
@@ -70,7 +68,7 @@ macro_rules! in_mode {
                 T: PromptOutput + 'static,
             {
                 self.add_prompt(spec.into(), |common| {
-                    Box::new(Asynchronous::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
+                    Handler::<Asynchronous, _, A, _, _>::boxed(handler, common)
                 });
                 self
             }
@@ -84,7 +82,7 @@ macro_rules! in_mode {
                 T: PromptOutput + 'static $($send)*,
             {
                 self.add_prompt(spec.into(), |common| {
-                    Box::new(Streaming::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
+                    Handler::<Streaming, _, A, _, _>::boxed(handler, common)
                 });
                 self
             }
@@ -98,7 +96,7 @@ macro_rules! in_mode {
             {
                 let code = move |_: NoArguments, cx: Context<S, $mode>| handler(cx);
                 self.add_resource(spec, |common| {
-                    Box::new(Asynchronous::<_, NoArguments, _, _> { tool: Arc::new(Coded { code, common }), input: PhantomData })
+                    Handler::<Asynchronous, _, NoArguments, _, _>::boxed(code, common)
                 });
                 self
             }
@@ -112,7 +110,7 @@ macro_rules! in_mode {
             {
                 let code = move |_: NoArguments, cx: Context<S, $mode>| handler(cx);
                 self.add_resource(spec, |common| {
-                    Box::new(Streaming::<_, NoArguments, _, _> { tool: Arc::new(Coded { code, common }), input: PhantomData })
+                    Handler::<Streaming, _, NoArguments, _, _>::boxed(code, common)
                 });
                 self
             }
@@ -129,7 +127,7 @@ macro_rules! in_mode {
                 T: ResourceOutput + 'static,
             {
                 self.add_template(spec, |common| {
-                    Box::new(Asynchronous::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
+                    Handler::<Asynchronous, _, A, _, _>::boxed(handler, common)
                 });
                 self
             }
@@ -143,7 +141,7 @@ macro_rules! in_mode {
                 T: ResourceOutput + 'static $($send)*,
             {
                 self.add_template(spec, |common| {
-                    Box::new(Streaming::<_, A, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
+                    Handler::<Streaming, _, A, _, _>::boxed(handler, common)
                 });
                 self
             }
@@ -156,7 +154,7 @@ macro_rules! in_mode {
                 T: CompletionOutput + 'static,
             {
                 self.add_completion(Owner::Prompt(prompt.to_owned()), argument, |common| {
-                    Box::new(Asynchronous::<_, CompleteParams, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
+                    Handler::<Asynchronous, _, CompleteParams, _, _>::boxed(handler, common)
                 });
                 self
             }
@@ -169,7 +167,7 @@ macro_rules! in_mode {
                 T: CompletionOutput + 'static,
             {
                 self.add_completion(Owner::Template(template.to_owned()), variable, |common| {
-                    Box::new(Asynchronous::<_, CompleteParams, _, _> { tool: Arc::new(Coded { code: handler, common }), input: PhantomData })
+                    Handler::<Asynchronous, _, CompleteParams, _, _>::boxed(handler, common)
                 });
                 self
             }

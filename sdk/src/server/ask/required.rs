@@ -16,7 +16,7 @@ use crate::server::reply::Failure;
 #[derive(Clone, Debug, Default)]
 pub struct InputRequired {
     questions: InputRequests,
-    /// Digests of the questions that were looked for before.
+    /// Their digests.
     digests: Questions,
     kept: Option<RawJson>,
     fault: Option<String>,
@@ -34,8 +34,8 @@ impl InputRequired {
     pub fn ask(mut self, key: &str, question: impl Question) -> Self {
         match question.request() {
             Ok(request) => {
-                self.digests.remove(key);
-                self.questions.insert(key, request);
+                let digest = question_digest(&request);
+                self.insert(key, request, digest);
             }
             Err(why) => {
                 self.fault.get_or_insert_with(|| format!("the question {key:?} cannot be asked: {why}"));
@@ -56,13 +56,9 @@ impl InputRequired {
         self
     }
 
-    /// The digests of the questions, each computed once.
-    pub(crate) fn digests(&self) -> Questions {
-        let digest = |(key, question): (&str, &InputRequest)| {
-            let known = self.digests.get(key).copied();
-            (key.to_owned(), known.unwrap_or_else(|| question_digest(question)))
-        };
-        self.questions.iter().map(digest).collect()
+    /// The digests of the questions.
+    pub(crate) fn digests(&self) -> &Questions {
+        &self.digests
     }
 
     /// The questions by key.
@@ -79,8 +75,13 @@ impl InputRequired {
         if let Some(before) = self.questions.get(key) {
             return *before == request;
         }
+        self.insert(key, request, digest);
+        true
+    }
+
+    fn insert(&mut self, key: &str, request: InputRequest, digest: Digest) {
         self.digests.insert(key.to_owned(), digest);
-        self.questions.insert(key, request).is_none()
+        self.questions.insert(key, request);
     }
 
     pub(super) fn at_fault(&mut self, why: String) {
