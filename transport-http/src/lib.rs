@@ -43,8 +43,12 @@
 pub use http;
 
 pub mod accept;
+#[cfg(feature = "client")]
+pub mod client;
 mod headers;
 pub mod mirror;
 pub mod origin;
+#[cfg(feature = "server")]
+pub mod server;
 pub mod sse;
 pub mod status;

@@ -1,0 +1,1 @@
+//! The client: a task for each POST, hyper below it.

@@ -1,0 +1,1 @@
+//! The server: a service for each POST, and hyper around it.
