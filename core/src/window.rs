@@ -122,7 +122,9 @@ mod tests {
                     prop_assert!(id.checked_add(1).is_none_or(|next| window.get(next) == map.get(&next).copied()));
                 }
             }
-            map.keys().for_each(|id| window.remove(*id));
+            for id in map.keys() {
+                window.remove(*id);
+            }
             prop_assert_eq!(window.held(), 0);
         }
     }

@@ -54,7 +54,9 @@ mod tests {
         assert!(ids.was_issued(2));
         assert_eq!(ids.owner(3), Some((2, 0)));
         assert_eq!(ids.owner(i64::MIN), None);
-        [1, 3].into_iter().for_each(|id| ids.retire(id));
+        for id in [1, 3] {
+            ids.retire(id);
+        }
         assert_eq!(ids.issue((3, 0)), 4);
     }
 }

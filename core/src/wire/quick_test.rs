@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::{Envelope, quick};
+use crate::wire::JsonText;
 use crate::wire::known::{Known, KnownMeta};
 use crate::wire::params::Meta;
 
@@ -28,7 +29,7 @@ fn agree(text: &str) -> bool {
     if let Some((short, result)) = &short {
         assert_eq!(*short, long, "{text}");
         let meta = result.and_then(|result| result.meta);
-        assert!(meta.is_none_or(|meta| meta.is_object()), "{text}");
+        assert!(meta.is_none_or(JsonText::is_object), "{text}");
     }
     short.is_some()
 }

@@ -63,6 +63,7 @@ struct Reals {
     reals: f64,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // the form that serde wants
 fn by_real<S: serde::Serializer>(real: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map([(real, 1)])
 }
