@@ -46,16 +46,26 @@ mod caller;
 mod config;
 mod future;
 mod limits;
+#[cfg(any(feature = "smol", feature = "tokio"))]
+mod net;
 mod open;
 mod refusal;
 mod rules;
 mod service;
+#[cfg(feature = "smol")]
+pub mod smol;
 mod stream;
+#[cfg(any(feature = "smol", feature = "tokio"))]
+mod time;
+#[cfg(feature = "tokio")]
+pub mod tokio;
 
 pub use body::{Body, BodyError};
 pub use caller::Caller;
 pub use config::{Config, Mode};
 pub use future::ResponseFuture;
 pub use limits::Limits;
+#[cfg(any(feature = "smol", feature = "tokio"))]
+pub use net::{BindError, Endpoint, Handle};
 pub use open::{Facts, Idle};
 pub use service::Service;
