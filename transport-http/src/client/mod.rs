@@ -8,11 +8,17 @@ mod endpoint;
 mod era;
 mod failure;
 mod head;
+#[cfg(any(feature = "smol", feature = "tokio"))]
+mod net;
 mod options;
 mod post;
 mod refresh;
 mod set;
+#[cfg(feature = "smol")]
+pub mod smol;
 mod spawn;
+#[cfg(feature = "tokio")]
+pub mod tokio;
 mod tools;
 
 use std::error::Error;
@@ -31,7 +37,11 @@ pub use driver::Driver;
 pub use endpoint::{Endpoint, UrlError};
 pub use era::{Era, LegacyServer, detect};
 pub use failure::code;
+#[cfg(any(feature = "smol", feature = "tokio"))]
+pub use net::{ConnectError, Exchange, HttpDriver, Pool, PooledBody};
 pub use options::{HttpLimits, Options};
+#[cfg(feature = "smol")]
+pub use smol::{connect, connect_with};
 
 /// An error of what is below: any.
 pub type BoxError = Box<dyn Error + Send + Sync>;

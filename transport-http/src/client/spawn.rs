@@ -25,6 +25,7 @@ impl Spawned {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    #[cfg(any(feature = "smol", feature = "tokio"))]
     pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         let mut left = self.lock();
         left.works.push(Box::pin(work));
@@ -50,6 +51,7 @@ impl Spawned {
     }
 }
 
+#[cfg(any(feature = "smol", feature = "tokio"))]
 impl<F> hyper::rt::Executor<F> for Spawned
 where
     F: Future + Send + 'static,
