@@ -45,6 +45,11 @@ step_features() {
     for features in smol tokio threads smol,tokio tokio,threads; do
         cargo clippy -p sansio-mcp-stdio --no-default-features --features "$features" -- -D warnings
     done
+    cargo check -p sansio-mcp-http --no-default-features
+    for features in server server,smol server,tokio server,smol,tokio; do
+        cargo clippy -p sansio-mcp-http --no-default-features --features "$features" -- -D warnings
+    done
+    cargo test -p sansio-mcp-http --features tokio --example axum
     cargo check --workspace --all-features --all-targets
     cargo test -p sansio-mcp-tests --features validate --test validate
 }
@@ -93,6 +98,9 @@ step_dependencies() {
         echo "sansio-mcp-http without features depends on more than its rules need" >&2
         return 1
     fi
+    no_other_http_runtime server '^(smol|mio|async-io|async-executor|async-std|blocking|polling) '
+    no_other_http_runtime server,smol '^(mio|async-std) '
+    no_other_http_runtime server,tokio '^(smol|async-io|async-executor|async-std|blocking|polling) '
     # Each driver brings its own runtime and no other; on plain threads there is none.
     no_other_runtime smol '^(tokio|mio|async-std|async-executor) '
     no_other_runtime tokio '^(smol|async-io|async-executor|async-std|blocking|polling) '
@@ -105,6 +113,16 @@ no_other_runtime() {
     tree=$(cargo tree -e normal -p sansio-mcp-stdio --no-default-features --features "$1" --prefix none)
     if grep -E "$2" <<<"$tree"; then
         echo "sansio-mcp-stdio on $1 brings another runtime" >&2
+        return 1
+    fi
+}
+
+# hyper's HTTP/2 uses tokio's traits of bytes and its locks, on any runtime; mio is what makes it a runtime.
+no_other_http_runtime() {
+    local tree
+    tree=$(cargo tree -e normal -p sansio-mcp-http --no-default-features --features "$1" --prefix none)
+    if grep -E "$2" <<<"$tree"; then
+        echo "sansio-mcp-http with $1 brings another runtime" >&2
         return 1
     fi
 }
