@@ -24,6 +24,7 @@ use crate::slab::{Key, Slab};
 use crate::time::{Mono, Now};
 use crate::timers::Timers;
 use crate::violation::{PeerViolation, Waiting};
+use crate::wire::known::{Known, KnownResultMeta};
 use crate::wire::{Envelope, Message, write};
 
 /// The client's half of a connection. See the [module](super).
@@ -47,6 +48,7 @@ pub struct Client {
     pub(super) revision: u8,
     /// Somebody corrects headers that were refused.
     pub(super) corrects_headers: bool,
+    result_meta: KnownResultMeta,
 }
 
 /// One logical call.
@@ -99,6 +101,7 @@ impl Client {
             closed: false,
             revision: 0,
             corrects_headers: false,
+            result_meta: KnownResultMeta::default(),
         }
     }
 
@@ -166,7 +169,8 @@ impl Client {
     /// A message was read from a stream: any bytes. What cannot be parsed is dropped; a client never answers.
     pub fn handle_message(&mut self, now: Now, stream: StreamId, message: &[u8]) {
         let mut envelope = Envelope::unread();
-        if envelope.read(message, None).is_ok() {
+        let known = Known { result_meta: self.result_meta.get(), ..Known::default() };
+        if envelope.read(message, known).is_ok() {
             self.handle(now, stream, &mut envelope);
         } else {
             self.handle_oversized(now);
@@ -184,6 +188,9 @@ impl Client {
             return;
         }
         let result = envelope.result_text();
+        if let Some(meta) = result.and_then(|result| result.meta) {
+            self.result_meta.learn(meta.get());
+        }
         let (line, message) = envelope.parts_mut();
         match message {
             Message::Request { .. } => self.violation(PeerViolation::RequestToClient),
