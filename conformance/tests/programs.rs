@@ -1,6 +1,8 @@
 //! The two programs, one launched by the other.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 fn client(scenario: &str) -> Output {
@@ -45,4 +47,35 @@ fn the_exit_code_says_how_it_went() {
     assert_eq!(client("auth/metadata-default").status.code(), Some(2));
     let server = Command::new(env!("CARGO_BIN_EXE_server")).output().unwrap();
     assert_eq!(server.status.code(), Some(2));
+}
+
+#[test]
+fn the_judge_passes_fails_and_refuses() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("judged");
+    drop(fs::remove_dir_all(&folder));
+    let results = folder.join("results");
+    let scenario = results.join("tools_call-2026-11-30T09-41-00-123Z");
+    fs::create_dir_all(&scenario).unwrap();
+    let table = folder.join("table.tsv");
+    fs::write(&table, "client\ttools_call\tSUCCESS\ttool-add-numbers\t1\n").unwrap();
+    let judged = |checks: &str| {
+        fs::write(scenario.join("checks.json"), checks).unwrap();
+        let judge = Command::new(env!("CARGO_BIN_EXE_judge"))
+            .arg("client")
+            .args([&results, &table])
+            .output()
+            .unwrap();
+        (judge.status.code(), String::from_utf8(judge.stdout).unwrap())
+    };
+    let passed = judged(r#"[{"id":"tool-add-numbers","name":"Adds","status":"SUCCESS"}]"#);
+    assert_eq!(
+        passed,
+        (Some(0), "PASS tools_call: 1\n1 scenarios passed with 1 checks, 0 failed\n".to_owned())
+    );
+    let (code, said) =
+        judged(r#"[{"id":"tool-add-numbers","name":"Adds","status":"WARNING","errorMessage":"late"}]"#);
+    assert_eq!(code, Some(1));
+    assert!(said.starts_with("FAIL tools_call: 0\n     WARNING tool-add-numbers: Adds: late\n"), "{said}");
+    assert_eq!(judged("{").0, Some(2));
+    assert_eq!(Command::new(env!("CARGO_BIN_EXE_judge")).output().unwrap().status.code(), Some(2));
 }
