@@ -146,6 +146,7 @@ mod table_test;
 pub mod time;
 mod timers;
 pub mod violation;
+mod window;
 pub mod wire;
 
 /// The revision that this crate speaks.

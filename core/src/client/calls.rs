@@ -22,6 +22,7 @@ use crate::slab::{Key, Slab};
 use crate::time::{Mono, Now};
 use crate::timers::Timers;
 use crate::violation::{PeerViolation, Waiting};
+use crate::wire::known::{Known, KnownResultMeta};
 use crate::wire::{Envelope, Message, write};
 
 /// The client's half of a connection. See the [module](super).
@@ -43,6 +44,7 @@ pub struct Client {
     closed: bool,
     /// Which of the configured revisions new calls are made under.
     pub(super) revision: u8,
+    result_meta: KnownResultMeta,
 }
 
 /// One logical call.
@@ -92,6 +94,7 @@ impl Client {
             clock: Mono::ZERO,
             closed: false,
             revision: 0,
+            result_meta: KnownResultMeta::default(),
         }
     }
 
@@ -142,7 +145,8 @@ impl Client {
     /// A message was read from a stream: any bytes. What cannot be parsed is dropped; a client never answers.
     pub fn handle_message(&mut self, now: Now, stream: StreamId, message: &[u8]) {
         let mut envelope = Envelope::unread();
-        if envelope.read(message, None).is_ok() {
+        let known = Known { result_meta: self.result_meta.get(), ..Known::default() };
+        if envelope.read(message, known).is_ok() {
             self.handle(now, stream, &mut envelope);
         } else {
             self.handle_oversized(now);
@@ -160,6 +164,9 @@ impl Client {
             return;
         }
         let result = envelope.result_text();
+        if let Some(meta) = result.and_then(|result| result.meta) {
+            self.result_meta.learn(meta.get());
+        }
         let (line, message) = envelope.parts_mut();
         match message {
             Message::Request { .. } => self.violation(PeerViolation::RequestToClient),

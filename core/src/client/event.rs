@@ -11,8 +11,8 @@ use crate::id::CallId;
 use crate::model::{CallToolResult, InputRequest, LoggingLevel, RawJson};
 use crate::subscription::Changed;
 use crate::violation::PeerViolation;
-use crate::wire::JsonText;
 use crate::wire::text::Piece;
+use crate::wire::{JsonText, ResultText};
 
 /// A stream that messages travel on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -50,8 +50,9 @@ pub struct ClientTransmit {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Answer {
     line: String,
-    /// The result, where its place is known.
+    /// The result and its `_meta`, where their places are known.
     result: Option<Piece>,
+    meta: Option<Piece>,
     after_input: bool,
 }
 
@@ -59,8 +60,8 @@ pub struct Answer {
 #[derive(Clone, Copy)]
 pub(super) struct Received<'a> {
     pub(super) line: &'a str,
-    /// The whole result within the line, where that is known.
-    pub(super) result: Option<JsonText<'a>>,
+    /// Where the result stands within the line, if that is known.
+    pub(super) result: Option<ResultText<'a>>,
 }
 
 /// Capacity that an answer may hold beyond twice its length.
@@ -70,15 +71,16 @@ impl Answer {
     /// Copies the line, into `buffer` if it has room and is not far too large.
     pub(super) fn keep(received: Received<'_>, mut buffer: Vec<u8>, after_input: bool) -> Self {
         let line = received.line;
-        let result = received.result.map(|result| Piece::of(line, result.get()));
+        let result = received.result.map(|result| Piece::of(line, result.whole.get()));
+        let meta = received.result.and_then(|result| result.meta).map(|meta| Piece::of(line, meta.get()));
         let room = line.len()..=KEEP + 2 * line.len();
         if !room.contains(&buffer.capacity()) {
-            return Self { line: line.into(), result, after_input };
+            return Self { line: line.into(), result, meta, after_input };
         }
         buffer.clear();
         let mut kept = String::from_utf8(buffer).unwrap_or_default();
         kept.push_str(line);
-        Self { line: kept, result, after_input }
+        Self { line: kept, result, meta, after_input }
     }
 
     /// Reads the result as a type.
@@ -102,7 +104,10 @@ impl Answer {
     /// It is none.
     pub fn tool_result(&self) -> Result<CallToolResult, serde_json::Error> {
         match &self.result {
-            Some(result) => CallToolResult::from_json(result.get(&self.line)),
+            Some(result) => {
+                let meta = self.meta.as_ref().map(|meta| meta.get(&self.line));
+                CallToolResult::from_json_knowing(result.get(&self.line), meta)
+            }
             None => self.result(),
         }
     }

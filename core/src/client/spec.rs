@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::model::SubscriptionFilter;
 use crate::model::{CompleteParams, LoggingLevel, Members};
 use crate::wire::params::key;
-use crate::wire::write;
+use crate::wire::{serialize, write};
 
 /// Why a call could not be described or made. Nothing was sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -186,7 +186,7 @@ impl CallSpec {
         let members = &mut self.members;
         members.extend_from_slice(b",\"arguments\":");
         let start = members.len();
-        serialize(members, arguments)?;
+        append(members, arguments)?;
         if members.get(start) == Some(&b'{') { Ok(start) } else { Err(Refused::NotAnObject("arguments")) }
     }
 
@@ -202,7 +202,7 @@ impl CallSpec {
         if spec.method == "subscriptions/listen" {
             return Err(Refused::Listen);
         }
-        serialize(&mut spec.members, params)?;
+        append(&mut spec.members, params)?;
         spec.members = object_members(spec.members, "params")?;
         Ok(spec)
     }
@@ -267,7 +267,7 @@ impl CallSpec {
     /// Not an object, or it holds a key that the engine writes.
     pub fn meta(mut self, meta: &(impl Serialize + ?Sized)) -> Result<Self, Refused> {
         let mut text = Vec::new();
-        serialize(&mut text, meta)?;
+        append(&mut text, meta)?;
         let members = object_members(text, "_meta")?;
         if !self.meta.is_empty() && !members.is_empty() {
             self.meta.push(b',');
@@ -277,47 +277,10 @@ impl CallSpec {
     }
 }
 
-fn serialize(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), Refused> {
+fn append(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), Refused> {
     let start = out.len();
-    append(out, value).map_err(|error| Refused::NotEncodable(error.to_string()))?;
+    serialize::value(out, value).map_err(|error| Refused::NotEncodable(error.to_string()))?;
     write::one_line(out.get_mut(start..).unwrap_or_default());
-    Ok(())
-}
-
-#[cfg(feature = "std")]
-fn append(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), serde_json::Error> {
-    value.serialize(&mut serde_json::Serializer::new(Roomy(out)))
-}
-
-/// Makes more room than a long text needs, so that the brackets behind it do not have everything copied once more.
-#[cfg(feature = "std")]
-struct Roomy<'a>(&'a mut Vec<u8>);
-
-#[cfg(feature = "std")]
-impl std::io::Write for Roomy<'_> {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if bytes.len() > self.0.capacity() - self.0.len() {
-            self.0.reserve(bytes.len() + bytes.len() / 8);
-        }
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    #[inline]
-    fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        self.write(bytes).map(|_| ())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Without std, `serde_json` writes into vectors of its own alone.
-#[cfg(not(feature = "std"))]
-fn append(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), serde_json::Error> {
-    out.extend_from_slice(&serde_json::to_vec(value)?);
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::write_json::WriteJson;
-use crate::wire::JsonText;
+use crate::wire::{JsonText, serialize};
 
 /// One JSON value as text: schemas, arguments, `_meta` and whatever the engine passes on without a look.
 ///
@@ -33,7 +33,9 @@ impl RawJson {
     /// # Errors
     /// When the value refuses to be serialised, or has map keys that cannot be JSON keys.
     pub fn from_value(value: &(impl Serialize + ?Sized)) -> Result<Self, serde_json::Error> {
-        serde_json::value::to_raw_value(value).map(Self::from)
+        let mut out = Vec::new();
+        serialize::value(&mut out, value)?;
+        String::from_utf8(out).map(|text| Self(text.into())).map_err(serde::ser::Error::custom)
     }
 
     /// The JSON of a value of the model.

@@ -14,14 +14,19 @@ impl CallToolResult {
     /// # Errors
     /// When the text is not JSON, or not such a result.
     pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
-        match usual(json) {
+        Self::from_json_knowing(json, None)
+    }
+
+    /// As [`from_json`](Self::from_json), where the part that is its `_meta` is known to be an object.
+    pub(crate) fn from_json_knowing(json: &str, meta: Option<&str>) -> Result<Self, serde_json::Error> {
+        match usual(json, meta) {
             Some(result) => Ok(result),
             None => serde_json::from_str(json),
         }
     }
 }
 
-fn usual(json: &str) -> Option<CallToolResult> {
+fn usual<'a>(json: &'a str, known: Option<&'a str>) -> Option<CallToolResult> {
     let mut reader = Reader::new(json);
     let (mut tag, mut content, mut result) = (None, None, CallToolResult::default());
     reader.object(|key, reader| match key {
@@ -29,7 +34,7 @@ fn usual(json: &str) -> Option<CallToolResult> {
         "content" => once(&mut content, blocks(reader)?),
         "structuredContent" => once(&mut result.structured_content, reader.raw()?.into()),
         "isError" => once(&mut result.is_error, reader.value()?),
-        "_meta" => once(&mut result.meta, reader.raw_object()?.into()),
+        "_meta" => once(&mut result.meta, reader.raw_object_at(known)?.into()),
         _ => None,
     })?;
     reader.end()?;
@@ -78,9 +83,17 @@ mod tests {
 
     fn agree(json: &str) -> bool {
         let long = serde_json::from_str::<CallToolResult>(json);
-        let short = usual(json);
+        let short = usual(json, None);
         if let Some(short) = &short {
             assert_eq!(Some(short), long.as_ref().ok(), "{json}");
+            // Nor does it matter that the metadata is known, or something else of the text.
+            let metadata = short
+                .meta
+                .as_ref()
+                .and_then(|meta| json.rfind(meta.get()).map(|at| &json[at..][..meta.get().len()]));
+            for known in [metadata, Some(&json[json.len() / 2..]), Some(json)] {
+                assert_eq!(usual(json, known).as_ref(), Some(short), "{json}");
+            }
         }
         short.is_some()
     }

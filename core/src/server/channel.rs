@@ -1,7 +1,7 @@
 //! A channel that all requests share.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -9,6 +9,7 @@ use super::ServerEvent;
 use super::body::{EncodeError, ErrorReply, ResultBody};
 use super::config::ServerConfig;
 use super::exchange::State;
+use super::ids::Ids;
 use super::method::Method;
 use super::outbox::Outbox;
 use super::own::{OwnAnswers, enlist};
@@ -22,7 +23,7 @@ use crate::misuse::Misuse;
 use crate::slab::{Key, Slab};
 use crate::time::{Mono, Now};
 use crate::violation::{PeerViolation, Waiting};
-use crate::wire::known::KnownMeta;
+use crate::wire::known::{Known, KnownMeta};
 use crate::wire::{Envelope, Malformed};
 
 /// Requests kept for reuse, and the bytes that each may hold.
@@ -54,7 +55,7 @@ impl Deadline {
 pub struct Server {
     pub(super) config: Arc<ServerConfig>,
     pub(super) live: Slab<Serving>,
-    pub(super) by_id: BTreeMap<RequestId, Key>,
+    pub(super) by_id: Ids,
     /// Those with something to send, in turn. May name some that have nothing any more.
     pub(super) ready: VecDeque<Key>,
     /// What the engine says by itself; sent before everything else.
@@ -97,7 +98,7 @@ impl Server {
         Self {
             config,
             live: Slab::new(),
-            by_id: BTreeMap::new(),
+            by_id: Ids::default(),
             ready: VecDeque::new(),
             own: OwnAnswers::default(),
             events: VecDeque::new(),
@@ -168,7 +169,7 @@ impl Server {
     /// A message was read: any bytes.
     pub fn handle_message(&mut self, now: Now, message: &[u8]) {
         let mut envelope = Envelope::unread();
-        match envelope.read(message, self.known.as_ref()) {
+        match envelope.read(message, Known { meta: self.known.as_ref(), ..Known::default() }) {
             Ok(()) => self.handle(now, &mut envelope),
             Err(why) => self.handle_malformed(now, why),
         }
@@ -195,7 +196,7 @@ impl Server {
             Triage::Ignore => {}
             Triage::Violation(violation) => self.violation(violation),
             Triage::Answer(..) | Triage::Serve(_) if flooded => self.violation(PeerViolation::Flood),
-            Triage::Answer(id, _) if self.by_id.contains_key(&id) => {
+            Triage::Answer(id, _) if self.by_id.contains(&id) => {
                 self.violation(PeerViolation::DuplicateId);
             }
             Triage::Answer(id, answer) => {
@@ -345,7 +346,7 @@ impl Server {
     }
 
     fn accept(&mut self, request: Arc<Request>) {
-        if self.by_id.contains_key(request.wire_id()) {
+        if self.by_id.contains(request.wire_id()) {
             self.violation(PeerViolation::DuplicateId);
             return;
         }

@@ -58,7 +58,7 @@ impl Server {
     // Below: how.
 
     pub(super) fn cancelled(&mut self, id: &RequestId, reason: Option<Box<str>>) {
-        if let Some(at) = self.by_id.get(id).copied() {
+        if let Some(at) = self.by_id.get(id) {
             self.end(at, Input::PeerCancelled, || Stopped::Cancelled(reason));
         }
     }

@@ -18,6 +18,7 @@ mod config;
 pub mod continuation;
 mod ending;
 pub mod exchange;
+mod ids;
 pub mod listen;
 mod method;
 mod needs;

@@ -9,7 +9,7 @@ use core::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use super::known::KnownMeta;
+use super::known::Known;
 use super::params::{Params, ParamsError, read_as};
 use super::quick;
 use super::raw::JsonText;
@@ -40,7 +40,15 @@ pub enum Malformed {
 pub struct Envelope<'a> {
     text: &'a str,
     message: Message<'a>,
-    result: Option<JsonText<'a>>,
+    result: Option<ResultText<'a>>,
+}
+
+/// Where a result stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ResultText<'a> {
+    pub(crate) whole: JsonText<'a>,
+    /// Its `_meta`.
+    pub(crate) meta: Option<JsonText<'a>>,
 }
 
 /// The three kinds of message.
@@ -111,7 +119,7 @@ impl<'a> Envelope<'a> {
     /// an error here: they are reported inside the message, whose id is known.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let mut envelope = Self::unread();
-        envelope.read(bytes, None)?;
+        envelope.read(bytes, Known::default())?;
         Ok(envelope)
     }
 
@@ -122,8 +130,8 @@ impl<'a> Envelope<'a> {
     }
 
     /// As [`parse`](Self::parse), in place, and faster where the peer repeats itself.
-    pub(crate) fn read(&mut self, bytes: &'a [u8], known: Option<&KnownMeta>) -> Result<(), Malformed> {
-        self.text = core::str::from_utf8(bytes).map_err(|_| Malformed::NotJson)?;
+    pub(crate) fn read(&mut self, bytes: &'a [u8], known: Known<'_>) -> Result<(), Malformed> {
+        self.text = simdutf8::basic::from_utf8(bytes).map_err(|_| Malformed::NotJson)?;
         if quick::read(self.text, known, &mut self.message, &mut self.result).is_none() {
             self.message = Self::parse_any(self.text)?;
             self.result = None;
@@ -187,7 +195,7 @@ impl<'a> Envelope<'a> {
     }
 
     /// The text of the whole result, where its place is known.
-    pub(crate) fn result_text(&self) -> Option<JsonText<'a>> {
+    pub(crate) fn result_text(&self) -> Option<ResultText<'a>> {
         self.result
     }
 

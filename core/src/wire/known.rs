@@ -1,8 +1,8 @@
-//! The part of `_meta` that a client repeats word for word in each of its requests.
+//! What a peer repeats word for word: a part of `_meta` in each request of a client, and `_meta` in each result of a server.
 //!
-//! Every request names its revision, its client and what the client can do (basic/index, "`_meta`"); what was read
-//! once and stands there again needs only to be compared. Members that were JSON once are JSON wherever they stand
-//! again, and they end where they ended.
+//! Every request names its revision, its client and what the client can do, every result its server (basic/index,
+//! "`_meta`"); what was read once and stands there again needs only to be compared. Members that were JSON once are JSON
+//! wherever they stand again, and they end where they ended.
 
 use alloc::string::String;
 
@@ -14,6 +14,34 @@ use crate::PROTOCOL_VERSION;
 
 /// Longer ones are read each time.
 const MAX: usize = 4096;
+
+/// What is known of the peer whose message is read.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Known<'a> {
+    /// Of a client.
+    pub(crate) meta: Option<&'a KnownMeta>,
+    /// Of a server: the `_meta` of its last result, or nothing.
+    pub(crate) result_meta: &'a str,
+}
+
+/// The `_meta` of a server's last result.
+#[derive(Debug, Default)]
+pub(crate) struct KnownResultMeta(String);
+
+impl KnownResultMeta {
+    /// Learns from a result.
+    pub(crate) fn learn(&mut self, meta: &str) {
+        if self.0 != meta && meta.len() <= MAX {
+            self.0.clear();
+            self.0.push_str(meta);
+        }
+    }
+
+    /// What was learnt.
+    pub(crate) fn get(&self) -> &str {
+        &self.0
+    }
+}
 
 /// What a client said of itself, if it can be recognised again.
 #[derive(Debug)]

@@ -8,14 +8,20 @@ use alloc::string::String;
 
 use serde::de::Deserialize;
 
-use super::envelope::{Message, Response, ResultHead};
-use super::known::KnownMeta;
+use super::envelope::{Message, Response, ResultHead, ResultText};
+use super::known::{Known, KnownMeta};
 use super::params::{Meta, Params, key};
 use super::raw::JsonText;
 use super::skip;
 use super::text::Text;
 use super::write::clean_run;
 use crate::id::{MAX_WIRE_ID, ProgressToken, RequestId};
+
+/// How programs begin a message with an id: it needs only to be compared.
+const BEGINNING: &str = r#"{"jsonrpc":"2.0","id":"#;
+
+/// How servers begin a result.
+const COMPLETE: &str = r#"{"resultType":"complete","#;
 
 /// Digits that surely fit an `i64`.
 const SHORT: usize = 18;
@@ -24,9 +30,9 @@ const SHORT: usize = 18;
 /// stands, if it is one. What is in the places when this gives `None` means nothing.
 pub(super) fn read<'a>(
     text: &'a str,
-    known: Option<&KnownMeta>,
+    known: Known<'_>,
     message: &mut Message<'a>,
-    result_text: &mut Option<JsonText<'a>>,
+    result_text: &mut Option<ResultText<'a>>,
 ) -> Option<()> {
     *message = Message::Request { id: RequestId::Int(0), method: Text::Borrowed(""), params: Ok(None) };
     let Message::Request { id: id_place, method: method_place, params: Ok(params) } = message else {
@@ -34,14 +40,25 @@ pub(super) fn read<'a>(
     };
     let mut reader = Reader::new(text);
     let (mut jsonrpc, mut id, mut method, mut result) = (None, None, None, None);
-    reader.object(|key, reader| match key {
+    let begun = reader.literal(BEGINNING);
+    if begun {
+        jsonrpc = Some("2.0");
+        id = Some(reader.id()?);
+        reader.take(b',')?;
+    }
+    let members = |key: &str, reader: &mut Reader<'a>| match key {
         "jsonrpc" => once(&mut jsonrpc, reader.string().filter(|version| *version == "2.0")?),
         "id" => once(&mut id, reader.id()?),
         "method" => once(&mut method, reader.string()?),
-        "params" => reader.params(params, known),
-        "result" => once(&mut result, reader.result()?),
+        "params" => reader.params(params, known.meta),
+        "result" => once(&mut result, reader.result(known.result_meta)?),
         _ => None,
-    })?;
+    };
+    if begun {
+        reader.members(members)?;
+    } else {
+        reader.object(members)?;
+    }
     reader.end()?;
     jsonrpc?;
     match (method.map(Text::Borrowed), id, result) {
@@ -102,12 +119,27 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
+    /// Takes this text if it stands next.
+    fn literal(&mut self, literal: &str) -> bool {
+        let there =
+            self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(literal.as_bytes()));
+        if there {
+            self.at += literal.len();
+        }
+        there
+    }
+
     /// An object, each of whose members `member` reads after its key.
-    pub(crate) fn object(&mut self, mut member: impl FnMut(&'a str, &mut Self) -> Option<()>) -> Option<()> {
+    pub(crate) fn object(&mut self, member: impl FnMut(&'a str, &mut Self) -> Option<()>) -> Option<()> {
         self.take(b'{')?;
         if self.take(b'}').is_some() {
             return Some(());
         }
+        self.members(member)
+    }
+
+    /// The rest of an object, from a key on.
+    fn members(&mut self, mut member: impl FnMut(&'a str, &mut Self) -> Option<()>) -> Option<()> {
         loop {
             let key = self.string()?;
             self.take(b':')?;
@@ -220,6 +252,26 @@ impl<'a> Reader<'a> {
         self.raw().filter(|raw| raw.is_object())
     }
 
+    /// An object that may be this one, whose text was read before.
+    fn raw_object_like(&mut self, known: &str) -> Option<JsonText<'a>> {
+        let start = self.at;
+        if known.is_empty() || !self.literal(known) {
+            return self.raw_object();
+        }
+        self.text.get(start..self.at).map(JsonText::checked)
+    }
+
+    /// An object that is this part of the text, if it stands here: it was read before.
+    pub(crate) fn raw_object_at(&mut self, part: Option<&'a str>) -> Option<JsonText<'a>> {
+        match part {
+            Some(part) if self.text.get(self.at..)?.as_ptr() == part.as_ptr() => {
+                self.at += part.len();
+                Some(JsonText::checked(part))
+            }
+            _ => self.raw_object(),
+        }
+    }
+
     fn params(&mut self, place: &mut Option<Params<'a>>, known: Option<&KnownMeta>) -> Option<()> {
         if place.is_some() {
             return None;
@@ -279,16 +331,29 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn result(&mut self) -> Option<(ResultHead<'a>, JsonText<'a>)> {
+    fn result(&mut self, meta: &str) -> Option<(ResultHead<'a>, ResultText<'a>)> {
         self.space();
         let start = self.at;
         let mut head = ResultHead { well_formed: true, ..ResultHead::default() };
-        self.object(|key, reader| match key {
+        let mut metadata = None;
+        let complete = self.literal(COMPLETE);
+        if complete {
+            head.result_type = Some(Text::Borrowed("complete"));
+        }
+        let members = |key: &str, reader: &mut Self| match key {
             "resultType" => once(&mut head.result_type, Text::Borrowed(reader.string()?)),
             "inputRequests" => once(&mut head.input_requests, reader.raw_object()?),
             "requestState" => once(&mut head.request_state, Text::Borrowed(reader.string()?)),
+            // Of two, whoever wants the result as a type says that there are two.
+            "_meta" => reader.raw_object_like(meta).map(|meta| metadata = Some(meta)),
             _ => reader.raw().map(|_| ()),
-        })?;
-        Some((head, JsonText::checked(self.text.get(start..self.at)?)))
+        };
+        if complete {
+            self.members(members)?;
+        } else {
+            self.object(members)?;
+        }
+        let whole = JsonText::checked(self.text.get(start..self.at)?);
+        Some((head, ResultText { whole, meta: metadata }))
     }
 }

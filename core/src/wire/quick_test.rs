@@ -7,22 +7,29 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::{Envelope, quick};
-use crate::wire::known::KnownMeta;
+use crate::wire::JsonText;
+use crate::wire::known::{Known, KnownMeta};
 use crate::wire::params::Meta;
 
-/// What the short way reads, and what it reads with the metadata of [`REQUEST`] known, agrees with the long way. False
-/// where the short way does not know.
+/// The `_meta` of [`RESULT`].
+const RESULT_META: &str = r#"{"io.modelcontextprotocol/serverInfo":{"name":"n"}}"#;
+
+/// What the short way reads, and what it reads with the metadata of [`REQUEST`] and [`RESULT`] known, agrees with the
+/// long way. False where the short way does not know.
 fn agree(text: &str) -> bool {
     let long = format!("{:?}", Envelope::parse_any(text).map_err(|why| format!("{why:?}")));
     let known = known(REQUEST);
-    let [short, knowing] = [None, known.as_ref()].map(|known| {
+    let all = Known { meta: known.as_ref(), result_meta: RESULT_META };
+    let [short, knowing] = [Known::default(), all].map(|known| {
         let Envelope { mut message, mut result, .. } = Envelope::unread();
         let read = quick::read(text, known, &mut message, &mut result);
-        read.map(|()| format!("{:?}", Ok::<_, ()>(message)))
+        read.map(|()| (format!("{:?}", Ok::<_, ()>(message)), result))
     });
-    assert_eq!(short, knowing, "{text}");
-    if let Some(short) = &short {
+    assert_eq!(format!("{short:?}"), format!("{knowing:?}"), "{text}");
+    if let Some((short, result)) = &short {
         assert_eq!(*short, long, "{text}");
+        let meta = result.and_then(|result| result.meta);
+        assert!(meta.is_none_or(JsonText::is_object), "{text}");
     }
     short.is_some()
 }

@@ -12,7 +12,7 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 const TOPS: u64 = 0x8080_8080_8080_8080;
 
 /// Further words of a string that are looked at one by one: most keys end there.
-const FEW: usize = 6;
+const FEW: usize = 2;
 
 /// Whole numbers of a smaller magnitude are exact in a double: two to the 53rd.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -122,6 +122,17 @@ fn long_run(bytes: &[u8], mut at: usize) -> usize {
             return at + (marks.trailing_zeros() / 8) as usize;
         }
         at += 8;
+    }
+    // The last word once more, of which the first bytes are known to need none.
+    if !tail.is_empty()
+        && let Some(word) = bytes.last_chunk::<8>()
+    {
+        let marks = needs_escape_mask(u64::from_le_bytes(*word));
+        return if marks == 0 {
+            bytes.len()
+        } else {
+            bytes.len() - 8 + (marks.trailing_zeros() / 8) as usize
+        };
     }
     at + tail.iter().position(|&byte| needs_escape(byte)).unwrap_or(tail.len())
 }
