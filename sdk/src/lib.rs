@@ -11,7 +11,9 @@ pub mod lines;
 mod mode;
 pub mod server;
 
-pub use engine::{Cancelled, Connection, Driver, Engine, Exchange, Facts};
+pub use engine::{
+    Cancelled, Connection, Driver, Engine, Exchange, ExchangeOptions, Facts, Filled, Framing, Tools,
+};
 pub use mode::{Local, Mode, Shared};
 pub use sansio_mcp as protocol;
 pub use sansio_mcp::model;

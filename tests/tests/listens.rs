@@ -6,7 +6,7 @@ use std::task::{Context as Polling, Poll, Waker};
 use sansio_mcp::limits::ServerLimits;
 use sansio_mcp_sdk::lines::Port;
 use sansio_mcp_sdk::server::{Builder, Catalog, Change, Context, NoArguments, ResourceSpec, Server};
-use sansio_mcp_sdk::{Connection, Exchange, Shared};
+use sansio_mcp_sdk::{Connection, Exchange, Framing, Shared};
 use sansio_mcp_tests::{Bench, Rig, request, rows, tool};
 use serde_json::{Value, json};
 
@@ -102,7 +102,8 @@ async fn edge_56_ten_thousand_listens_on_ten_channels_all_hear_and_one_more_is_r
 fn filled(exchange: &Exchange) -> Vec<Value> {
     let mut out = Vec::new();
     let mut cx = Polling::from_waker(Waker::noop());
-    assert_eq!(exchange.poll_fill(&mut cx, &mut out, 1 << 20), Poll::Ready(false));
+    let taken = exchange.poll_fill(&mut cx, &mut out, 1 << 20, Framing::LINES);
+    assert!(matches!(taken, Poll::Ready(filled) if !filled.is_last()), "{taken:?}");
     let lines = out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
 }

@@ -1,5 +1,8 @@
-//! The rules of the Model Context Protocol's Streamable HTTP binding (revision 2026-07-28,
-//! basic/transports/streamable-http) as pure functions: no sockets, no HTTP implementation, no executor.
+//! The Model Context Protocol over Streamable HTTP (revision 2026-07-28, basic/transports/streamable-http).
+//!
+//! The module `server` (feature `server`) serves an engine: as a `tower` service over `http` types, wherever these are spoken.
+//!
+//! The rules of the binding are pure functions, without sockets, an HTTP implementation or an executor:
 //!
 //! | module | what it decides |
 //! | --- | --- |
@@ -9,7 +12,7 @@
 //! | [`status`] | which status an answer or a refusal has, and what a client makes of it |
 //! | [`sse`] | how events are written and read |
 //!
-//! There is no server or client in it yet. A server's POST goes through them like this:
+//! A server's POST goes through them like this:
 //!
 //! ```
 //! use http::{Request, StatusCode};

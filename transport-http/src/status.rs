@@ -48,9 +48,15 @@ pub enum Rejection {
     /// The head or the body did not come in time: 408.
     #[error("the request did not come in time")]
     Timeout,
+    /// The body broke off: 400.
+    #[error("the body broke off")]
+    Broken,
     /// As many requests as may be are being served: 503.
     #[error("too many requests are being served")]
     TooMany,
+    /// The server is being shut down: 503.
+    #[error("the server is shutting down")]
+    Closing,
 }
 
 impl Rejection {
@@ -63,15 +69,17 @@ impl Rejection {
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Origin | Self::Host => StatusCode::FORBIDDEN,
             Self::Timeout => StatusCode::REQUEST_TIMEOUT,
-            Self::TooMany => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Broken => StatusCode::BAD_REQUEST,
+            Self::TooMany | Self::Closing => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
-    /// A header that belongs to the status: which methods and which media types there are.
+    /// A header that belongs to the status: which methods and which media types there are, in how many seconds to try again.
     pub fn header(self) -> Option<(HeaderName, HeaderValue)> {
         match self {
             Self::Method => Some((header::ALLOW, HeaderValue::from_static("POST"))),
             Self::UnsupportedMediaType => Some((header::ACCEPT, crate::accept::JSON)),
+            Self::TooMany | Self::Closing => Some((header::RETRY_AFTER, HeaderValue::from_static("1"))),
             _ => None,
         }
     }
@@ -79,8 +87,8 @@ impl Rejection {
     /// The code of the error in the body.
     pub fn code(self) -> i64 {
         match self {
-            Self::TooLarge => wire::PARSE_ERROR,
-            Self::TooMany => wire::BUSY,
+            Self::TooLarge | Self::Broken => wire::PARSE_ERROR,
+            Self::TooMany | Self::Closing => wire::BUSY,
             _ => wire::INVALID_REQUEST,
         }
     }
@@ -170,7 +178,9 @@ mod tests {
             (Rejection::Origin, 403, -32600, None),
             (Rejection::Host, 403, -32600, None),
             (Rejection::Timeout, 408, -32600, None),
-            (Rejection::TooMany, 503, 1001, None),
+            (Rejection::Broken, 400, -32700, None),
+            (Rejection::TooMany, 503, 1001, Some(("retry-after", "1"))),
+            (Rejection::Closing, 503, 1001, Some(("retry-after", "1"))),
         ] {
             assert_eq!(rejection.status(), status);
             let found = rejection.header();

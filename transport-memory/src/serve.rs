@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use futures_io::{AsyncRead, AsyncWrite};
 use sansio_mcp::wire::{Frame, Framer};
-use sansio_mcp_sdk::{Engine, Exchange};
+use sansio_mcp_sdk::{Engine, Exchange, Framing};
 
 use crate::duplex::Duplex;
 use crate::lab::Lab;
@@ -61,9 +61,9 @@ impl Stream {
             if self.last {
                 return Poll::Ready(());
             }
-            match self.exchange.poll_fill(cx, &mut self.out, BATCH) {
+            match self.exchange.poll_fill(cx, &mut self.out, BATCH, Framing::LINES) {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(last) => self.last = last || self.out.is_empty(),
+                Poll::Ready(filled) => self.last = filled.is_last(),
             }
         }
     }

@@ -83,16 +83,23 @@ impl InputRequest {
     /// The method does not ask for input, or its params are malformed.
     pub fn typed(&self) -> Result<InputParams, InputError> {
         match self.method.as_str() {
-            ELICIT => match self.parse::<Mode>()?.mode.as_deref() {
-                None | Some("form") => self.parse().map(InputParams::Form),
-                Some("url") => self.parse().map(InputParams::Url),
-                Some(mode) => {
-                    Err(InputError::Params(alloc::format!("mode: {mode:?} is neither form nor url")))
-                }
+            // The usual kind, which names no other mode.
+            ELICIT => match self.parse().map(InputParams::Form) {
+                Err(_) => self.elicitation(),
+                form => form,
             },
             CREATE_MESSAGE => self.parse().map(|params| InputParams::CreateMessage(Box::new(params))),
             LIST_ROOTS => self.parse().map(InputParams::ListRoots),
             method => Err(InputError::Method(method.into())),
+        }
+    }
+
+    /// An elicitation that is not a form, or a malformed one.
+    fn elicitation(&self) -> Result<InputParams, InputError> {
+        match self.parse::<Mode>()?.mode.as_deref() {
+            None | Some("form") => self.parse().map(InputParams::Form),
+            Some("url") => self.parse().map(InputParams::Url),
+            Some(mode) => Err(InputError::Params(alloc::format!("mode: {mode:?} is neither form nor url"))),
         }
     }
 

@@ -12,6 +12,9 @@ use serde_json::value::RawValue;
 use super::write_json::WriteJson;
 use crate::wire::{JsonText, serialize};
 
+/// Room for a value that is written: most are not larger, and growing costs more than writing.
+const ROOM: usize = 256;
+
 /// One JSON value as text: schemas, arguments, `_meta` and whatever the engine passes on without a look.
 ///
 /// The text is valid JSON without surrounding white space, and is written out again character for character:
@@ -33,18 +36,17 @@ impl RawJson {
     /// # Errors
     /// When the value refuses to be serialised, or has map keys that cannot be JSON keys.
     pub fn from_value(value: &(impl Serialize + ?Sized)) -> Result<Self, serde_json::Error> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(ROOM);
         serialize::value(&mut out, value)?;
         String::from_utf8(out).map(|text| Self(text.into())).map_err(serde::ser::Error::custom)
     }
 
     /// The JSON of a value of the model.
     pub(super) fn written(value: &impl WriteJson) -> Self {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(ROOM);
         value.write_json(&mut out);
-        // What the model writes is JSON.
-        let text = String::from_utf8(out).ok();
-        text.and_then(|text| Self::from_text(text).ok()).unwrap_or_else(|| Self::from(RawValue::NULL))
+        // What the model writes is JSON, which is text.
+        String::from_utf8(out).map_or_else(|_| Self::from(RawValue::NULL), |text| Self(text.into()))
     }
 
     /// Reads the text as a `T`.

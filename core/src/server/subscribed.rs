@@ -285,8 +285,9 @@ impl Server {
         self.with(serving, |config, request| request.end_by_application(config))
     }
 
-    /// The end of input, or of everything: subscriptions end with a response that says so.
-    pub(super) fn end_subscriptions(&mut self) {
+    /// Ends every subscription that was accepted, with a response that says so: at the end of input, of everything, or when
+    /// the application wants to.
+    pub fn end_subscriptions(&mut self) {
         self.each_listening(|serving, _, config| serving.close_subscription(config));
     }
 

@@ -50,8 +50,10 @@ pub(crate) struct Call<M: Mode> {
     pub(crate) ticket: Option<TicketId>,
     pub(crate) request: Arc<Request>,
     pub(crate) signal: Arc<Signal>,
-    /// Reports of progress go nowhere: the request carried no token.
+    /// Reports of progress go nowhere: the request carried no token, or nothing can be sent before its answer.
     pub(crate) silent: bool,
+    /// Nothing can be sent before the answer.
+    pub(crate) answer_only: bool,
     recall: Recall,
     /// How much clean-up was ever registered; looked at without the lock.
     registered: AtomicUsize,
@@ -63,8 +65,8 @@ pub(crate) struct Call<M: Mode> {
 
 impl<M: Mode> Call<M> {
     pub(crate) fn new(hub: Arc<Hub>, assigned: Assigned) -> Arc<Self> {
-        let Assigned { channel, serving, ticket, request, signal, continuation } = assigned;
-        let silent = request.progress_token().is_none();
+        let Assigned { channel, serving, ticket, request, signal, continuation, answer_only } = assigned;
+        let silent = answer_only || request.progress_token().is_none();
         #[allow(clippy::arc_with_non_send_sync)] // Send in the mode that needs it
         Arc::new(Self {
             hub,
@@ -74,6 +76,7 @@ impl<M: Mode> Call<M> {
             request,
             signal,
             silent,
+            answer_only,
             recall: Recall::new(continuation),
             registered: AtomicUsize::new(0),
             cleanups: Pending::new(),
@@ -105,6 +108,7 @@ impl<M: Mode> Call<M> {
                 request: Arc::clone(&self.request),
                 signal: Arc::clone(&self.signal),
                 silent: self.silent,
+                answer_only: self.answer_only,
                 recall: self.recall.twin(),
                 registered: AtomicUsize::new(0),
                 cleanups: Pending::new(),
@@ -192,7 +196,10 @@ impl<M: Mode> Call<M> {
     }
 
     pub(crate) fn get<T: Any + Clone>(&self) -> Option<T> {
-        self.values.get()
+        self.values.get().or_else(|| {
+            let attached = self.hub.lock().attached(self.channel)?;
+            attached.downcast_ref::<T>().cloned()
+        })
     }
 
     /// Registers clean-up. Returns its number.

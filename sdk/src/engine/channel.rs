@@ -12,6 +12,7 @@ use sansio_mcp::server::{EncodeError, ErrorReply, Exchange, Request, Server, Ser
 use sansio_mcp::subscription::Change;
 
 use super::signal::Signal;
+use super::values::Attached;
 use crate::server::{Answer, Body, Reply};
 
 /// A channel's place; never mistaken for a later channel's.
@@ -27,12 +28,29 @@ impl ChannelId {
     }
 }
 
+/// What a channel is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    OneRequest,
+    AllRequests,
+}
+
+/// What a transport says about a channel when it opens it.
+#[derive(Default)]
+pub(crate) struct Terms {
+    /// Who is at the other end, if the transport has verified it.
+    pub(crate) caller: Option<Arc<[u8]>>,
+    /// What handlers may ask the transport for.
+    pub(crate) attached: Option<Attached>,
+    /// It carries the answer and nothing before it.
+    pub(crate) answer_only: bool,
+}
+
 /// A channel and what the engine knows of it.
 pub(super) struct Channel {
     pub(super) generation: u32,
     pub(super) port: Port,
-    /// Who is at the other end, if the transport has verified it.
-    pub(super) caller: Option<Arc<[u8]>>,
+    pub(super) terms: Terms,
     pub(super) writer: Option<Waker>,
     pub(super) held: bool,
     /// It was told not to read, and has not been told otherwise.
@@ -167,6 +185,15 @@ impl Port {
         match self {
             Self::Shared(server) => server.subscriptions(),
             Self::Single(exchange) => usize::from(exchange.is_subscription()),
+        }
+    }
+
+    /// Ends its subscriptions, each with its response.
+    pub(super) fn end_subscriptions(&mut self) {
+        match self {
+            Self::Shared(server) => server.end_subscriptions(),
+            Self::Single(exchange) if exchange.is_subscription() => exchange.close(),
+            Self::Single(_) => {}
         }
     }
 

@@ -14,10 +14,14 @@ use sansio_mcp::server::{Exchange, Request, Server, ServerConfig};
 use sansio_mcp::time::{Mono, Now};
 
 use super::Bounds;
-use super::channel::{Channel, ChannelId, Port};
+use super::channel::{Channel, ChannelId, Port, Purpose, Terms};
+use super::connection::{Filled, Framing};
 use super::sealing::Sealing;
 use super::signal::{Signal, keep};
+use super::tools::Listing;
+use super::values::Attached;
 use super::watch::Note;
+use super::work::contained;
 use crate::clock::Clock;
 
 pub(crate) struct Hub {
@@ -27,6 +31,7 @@ pub(crate) struct Hub {
     /// Handlers may log to their clients.
     pub(crate) logs: bool,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) tools: Arc<Listing>,
     refused_progress: AtomicU64,
 }
 
@@ -45,6 +50,8 @@ pub(crate) struct HubState {
     /// Engines and connections.
     pub(super) handles: usize,
     pub(crate) closing: bool,
+    /// Subscriptions were ended, and there will be no more.
+    pub(super) no_subscriptions: bool,
     /// Tells what is to hear of it that `closing` was set.
     pub(crate) ending: Arc<Signal>,
     /// Subscriptions on all channels, and how many there may be.
@@ -55,6 +62,8 @@ pub(crate) struct HubState {
     pub(super) wakes: Vec<Waker>,
     /// Wakers that nobody needs any more: dropping one may run an executor's code.
     pub(super) stale: Vec<Waker>,
+    /// What was attached to channels and nobody needs any more: its destructors are the user's.
+    pub(super) detached: Vec<Attached>,
     pub(super) notes: Vec<Note>,
     /// Requests whose state is to be opened, which happens outside the lock.
     pub(super) opening: Vec<Opening>,
@@ -79,6 +88,8 @@ pub(crate) struct Assigned {
     pub(crate) request: Arc<Request>,
     pub(crate) signal: Arc<Signal>,
     pub(crate) continuation: Option<Box<Continuation>>,
+    /// Its channel carries its answer and nothing else.
+    pub(crate) answer_only: bool,
 }
 
 /// A request that brings state along.
@@ -119,6 +130,7 @@ impl Hub {
         sealing: Sealing,
         bounds: Bounds,
         logs: bool,
+        tools: Arc<Listing>,
         clock: Arc<dyn Clock>,
     ) -> Self {
         let state = HubState {
@@ -132,17 +144,27 @@ impl Hub {
             driver: None,
             handles: 0,
             closing: false,
+            no_subscriptions: false,
             ending: Arc::default(),
             subscriptions: 0,
             max_subscriptions: bounds.subscriptions,
             works: 0,
             wakes: Vec::new(),
             stale: Vec::new(),
+            detached: Vec::new(),
             notes: Vec::new(),
             opening: Vec::new(),
             spare_signals: Vec::new(),
         };
-        Self { state: Mutex::new(state), config, sealing, logs, clock, refused_progress: AtomicU64::new(0) }
+        Self {
+            state: Mutex::new(state),
+            config,
+            sealing,
+            logs,
+            clock,
+            tools,
+            refused_progress: AtomicU64::new(0),
+        }
     }
 
     pub(crate) fn now(&self) -> Now {
@@ -200,7 +222,7 @@ impl Drop for Guard<'_> {
             state.wakes.extend(driver);
         }
         let quiet = state.wakes.is_empty() && state.notes.is_empty();
-        if quiet && state.stale.is_empty() && state.opening.is_empty() {
+        if quiet && state.stale.is_empty() && state.detached.is_empty() && state.opening.is_empty() {
             return;
         }
         // Mostly there is one, and the list keeps its memory.
@@ -208,9 +230,14 @@ impl Drop for Guard<'_> {
         let wakes = if state.wakes.is_empty() { Vec::new() } else { std::mem::take(&mut state.wakes) };
         let notes = std::mem::take(&mut state.notes);
         let stale = std::mem::take(&mut state.stale);
+        let detached = state.detached.pop();
+        let more = std::mem::take(&mut state.detached);
         let opening = std::mem::take(&mut state.opening);
         drop(state);
         drop(stale);
+        for attached in detached.into_iter().chain(more) {
+            contained(|| drop(attached));
+        }
         for note in notes {
             note.tell();
         }
@@ -255,14 +282,13 @@ impl HubState {
     pub(crate) fn open(
         &mut self,
         config: &Arc<ServerConfig>,
-        single: bool,
-        caller: Option<Arc<[u8]>>,
+        purpose: Purpose,
+        terms: Terms,
         now: Now,
     ) -> ChannelId {
-        let mut port = if single {
-            Port::Single(Box::new(Exchange::new(Arc::clone(config))))
-        } else {
-            Port::Shared(Box::new(Server::new(Arc::clone(config))))
+        let mut port = match purpose {
+            Purpose::OneRequest => Port::Single(Box::new(Exchange::new(Arc::clone(config)))),
+            Purpose::AllRequests => Port::Shared(Box::new(Server::new(Arc::clone(config)))),
         };
         if self.closing {
             match &mut port {
@@ -275,7 +301,7 @@ impl HubState {
         let channel = Some(Channel {
             generation,
             port,
-            caller,
+            terms,
             writer: None,
             held: false,
             paused: false,
@@ -310,7 +336,12 @@ impl HubState {
 
     /// Who is at the other end of a channel.
     pub(crate) fn caller(&mut self, id: ChannelId) -> Option<Arc<[u8]>> {
-        self.channel(id)?.caller.clone()
+        self.channel(id)?.terms.caller.clone()
+    }
+
+    /// What the transport has attached to a channel.
+    pub(crate) fn attached(&mut self, id: ChannelId) -> Option<Attached> {
+        self.channel(id)?.terms.attached.clone()
     }
 
     /// The transport has gone.
@@ -325,7 +356,10 @@ impl HubState {
             let gone = place.take();
             self.subscriptions -= gone.as_ref().map_or(0, |channel| channel.subscriptions);
             let held = gone.as_ref().is_some_and(|channel| channel.held);
-            self.stale.extend(gone.and_then(|channel| channel.writer));
+            if let Some(gone) = gone {
+                self.stale.extend(gone.writer);
+                self.detached.extend(gone.terms.attached);
+            }
             if held {
                 self.admission.release(id.key());
                 self.grants();
@@ -345,6 +379,21 @@ impl HubState {
                 Port::Shared(server) => server.close(now),
                 Port::Single(exchange) => exchange.close(),
             }
+            let writer = channel.writer.take();
+            self.wakes.extend(writer);
+            self.settle(id);
+        }
+    }
+
+    /// Ends every subscription with its response; none is accepted from here on.
+    pub(crate) fn end_subscriptions(&mut self) {
+        self.no_subscriptions = true;
+        for index in 0..self.channels.len() {
+            let Some(id) = self.channel_at(index) else { continue };
+            let Some(channel) = self.channel(id).filter(|channel| channel.subscriptions > 0) else {
+                continue;
+            };
+            channel.port.end_subscriptions();
             let writer = channel.writer.take();
             self.wakes.extend(writer);
             self.settle(id);
@@ -420,27 +469,33 @@ impl HubState {
         self.paused = paused;
     }
 
-    /// Appends what waits to be sent, each message with a line end after it, until there are about `max` new bytes. `waker`
-    /// is kept for what comes next. Returns how many messages, and whether the last was a response.
+    /// Appends what waits to be sent, each message in its frame, until there are about `max` new bytes. `waker` is kept
+    /// for what comes next.
     pub(crate) fn fill(
         &mut self,
         id: ChannelId,
         out: &mut Vec<u8>,
         max: usize,
+        frame: Framing,
         waker: &Waker,
-    ) -> (usize, bool) {
-        let Some(channel) = self.channel(id) else { return (0, true) };
-        let (mut count, mut last) = (0, false);
+    ) -> Filled {
+        let mut filled = Filled::default();
+        let Some(channel) = self.channel(id) else { return filled };
         let start = out.len();
         while out.len() - start < max {
+            let before = out.len();
+            out.extend_from_slice(frame.before);
             let transmit = match &mut channel.port {
                 Port::Shared(server) => server.poll_transmit(out),
                 Port::Single(exchange) => exchange.poll_transmit(out),
             };
-            let Some(transmit) = transmit else { break };
-            out.push(b'\n');
-            count += 1;
-            last = transmit.last;
+            let Some(transmit) = transmit else {
+                out.truncate(before);
+                break;
+            };
+            out.extend_from_slice(frame.after);
+            filled.messages += 1;
+            filled.newest = Some(transmit);
         }
         let old = keep(&mut channel.writer, waker);
         let (held, paused, listening) = (channel.held, channel.paused, channel.subscriptions > 0);
@@ -454,7 +509,7 @@ impl HubState {
         if held {
             self.settle(id);
         }
-        (count, last)
+        filled
     }
 
     /// The nearest deadline of a channel.

@@ -38,6 +38,7 @@ fn hub(limits: AdmissionLimits) -> Hub {
         Sealing::default(),
         Bounds::default(),
         false,
+        Arc::default(),
         Arc::new(Still),
     )
 }
@@ -93,7 +94,7 @@ fn no_subscriber_is_asked_anything_under_the_lock() {
     let looks = Looks { hub: Arc::clone(&hub), told: Arc::clone(&told), locked: Arc::clone(&locked) };
     tracing::subscriber::with_default(looks, || {
         let config = Arc::clone(&hub.config);
-        let id = hub.lock().open(&config, false, None, Now::default());
+        let id = hub.lock().open(&config, Purpose::AllRequests, Terms::default(), Now::default());
         for call in [1, 2] {
             let line = request(call, r#""method":"tools/call","params":{"name":"t","#);
             hub.lock().with_server(id, |server| server.handle_message(Now::default(), &line));
@@ -111,7 +112,7 @@ fn a_channel_stands_once_in_the_list_of_paused_ones() {
     let hub = hub(AdmissionLimits::default());
     let config = Arc::clone(&hub.config);
     let mut state = hub.lock();
-    let id = state.open(&config, false, None, Now::default());
+    let id = state.open(&config, Purpose::AllRequests, Terms::default(), Now::default());
     let line = request(1, r#""method":"tools/list","params":{"#);
     for _ in 0..100 {
         state.with_server(id, |server| server.handle_message(Now::default(), &line));
@@ -127,7 +128,7 @@ fn a_channel_stands_once_in_the_list_of_paused_ones() {
         });
         assert!(state.paused.len() <= 1, "{}", state.paused.len());
     }
-    state.fill(id, &mut Vec::new(), 1, Waker::noop());
+    state.fill(id, &mut Vec::new(), 1, Framing::LINES, Waker::noop());
 }
 
 /// A peer that reads nothing asks for lists and takes that back, again and again: what waits for its reader is what it
@@ -141,7 +142,7 @@ fn what_waits_for_a_reader_does_not_outnumber_what_is_in_flight() {
     let config = ServerConfig::builder(Implementation::new("t", "1"), capabilities).limits(limits);
     let config = Arc::new(config.build().unwrap());
     let mut state = hub.lock();
-    let id = state.open(&config, false, None, Now::default());
+    let id = state.open(&config, Purpose::AllRequests, Terms::default(), Now::default());
     let say = |state: &mut HubState, line: &[u8]| {
         state.with_server(id, |server| server.handle_message(Now::default(), line));
         assert!(state.take_dispatch().is_none(), "its reader is behind");
@@ -154,7 +155,7 @@ fn what_waits_for_a_reader_does_not_outnumber_what_is_in_flight() {
     }
     let parked = state.channel(id).unwrap().parked.len();
     assert!(parked <= 16, "{parked}");
-    state.fill(id, &mut Vec::new(), usize::MAX, Waker::noop());
+    state.fill(id, &mut Vec::new(), usize::MAX, Framing::LINES, Waker::noop());
     let assigned = state.take_dispatch().unwrap();
     assert_eq!(assigned.request.wire_id(), &RequestId::Int(2));
     assert!(state.take_dispatch().is_none());

@@ -10,6 +10,7 @@ mod requests;
 mod rounds;
 mod sealing;
 mod signal;
+mod tools;
 mod values;
 mod watch;
 mod work;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use call::{Call, Cleanup};
-pub use connection::{Connection, Exchange};
+pub use connection::{Connection, Exchange, ExchangeOptions, Filled, Framing};
 pub use driver::Driver;
 pub use hub::Facts;
 pub(crate) use hub::Hub;
@@ -28,6 +29,8 @@ pub use sealing::SystemEntropy;
 pub use signal::Cancelled;
 #[cfg(feature = "blocking")]
 pub(crate) use signal::Outstanding;
+pub(crate) use tools::Listing;
+pub use tools::Tools;
 pub(crate) use work::{Work, contained};
 
 use sansio_mcp::misuse::Misuse;
@@ -87,7 +90,8 @@ impl Engine {
     /// An engine that serves `server`, and the driver in which its handlers run.
     pub fn new<M: Mode>(server: Server<M>, clock: Arc<dyn Clock>) -> (Self, Driver<M>) {
         let Server { live, config, admission, bounds, sealing, logs, spawn } = server;
-        let hub = Arc::new(Hub::new(admission, config, sealing, bounds, logs, clock));
+        let hub =
+            Arc::new(Hub::new(admission, config, sealing, bounds, logs, Arc::clone(&live.tools), clock));
         hub.lock().add_handle();
         live.tell(&hub);
         let driver = Driver::new(Arc::clone(&hub), live, bounds, spawn);
@@ -96,23 +100,54 @@ impl Engine {
 
     /// A channel that all requests share: stdio, sockets, the shared memory pipe.
     pub fn connect(&self) -> Connection {
-        Connection::open(Arc::clone(&self.hub), None)
+        Connection::open(&self.hub, None)
     }
 
     /// As [`connect`](Self::connect), for a caller that the transport has verified: whatever names the principal, the same
     /// bytes on each replica. State that one caller was given opens for no other.
     pub fn connect_as(&self, caller: &[u8]) -> Connection {
-        Connection::open(Arc::clone(&self.hub), Some(caller.into()))
+        Connection::open(&self.hub, Some(caller.into()))
     }
 
     /// A stream of one request: an HTTP POST, a stream of the per-request memory pipe.
     pub fn exchange(&self) -> Exchange {
-        Exchange::open(Arc::clone(&self.hub), None)
+        self.open_exchange(ExchangeOptions::default())
     }
 
     /// As [`exchange`](Self::exchange), for a caller that the transport has verified; see [`connect_as`](Self::connect_as).
     pub fn exchange_as(&self, caller: &[u8]) -> Exchange {
-        Exchange::open(Arc::clone(&self.hub), Some(caller.into()))
+        self.open_exchange(ExchangeOptions::default().caller(caller))
+    }
+
+    /// As [`exchange`](Self::exchange), with all that the transport knows about it.
+    pub fn open_exchange(&self, options: ExchangeOptions) -> Exchange {
+        Exchange::open(&self.hub, options)
+    }
+
+    /// Ends every subscription with its response, and accepts none from here on: the first step of a shutdown that lets
+    /// calls finish. [`shutdown`](Self::shutdown) does this and cancels everything else, too.
+    pub fn end_subscriptions(&self) {
+        self.hub.lock().end_subscriptions();
+    }
+
+    /// The clock that it was given.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.hub.clock
+    }
+
+    /// Whether it was shut down: what is asked from here on is not served.
+    pub fn is_closing(&self) -> bool {
+        self.hub.lock().closing
+    }
+
+    /// The tools that are offered at the moment, for transports that look into their descriptions.
+    pub fn tools(&self) -> Tools {
+        self.hub.tools.current()
+    }
+
+    /// Differs from [`Tools::generation`] once others are offered. Takes no lock.
+    pub fn tools_generation(&self) -> u64 {
+        self.hub.tools.generation()
     }
 
     /// Stops everything: handlers are cancelled, clean-up runs within its bound, the driver completes when all is

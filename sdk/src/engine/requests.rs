@@ -83,7 +83,8 @@ impl HubState {
                 entry.signal = Some(Arc::clone(&signal));
             }
             self.works += 1;
-            return Some(Assigned { channel, serving, ticket, request, signal, continuation });
+            let answer_only = self.channel(channel).is_some_and(|channel| channel.terms.answer_only);
+            return Some(Assigned { channel, serving, ticket, request, signal, continuation, answer_only });
         }
     }
 
@@ -133,7 +134,9 @@ impl HubState {
             *place = None;
         }
         let writer = at.writer.take();
+        let attached = at.terms.attached.take_if(|_| matches!(at.port, Port::Single(_)));
         self.wakes.extend(writer);
+        self.detached.extend(attached);
         self.congestion(channel);
     }
 
@@ -227,9 +230,19 @@ impl HubState {
             self.respond(id, serving, &Reply::dropped());
             return;
         }
-        if *request.method() == Method::SubscriptionsListen && self.subscriptions > self.max_subscriptions {
-            self.notes.push(Note::Busy(request));
-            return self.busy(id, serving);
+        if *request.method() == Method::SubscriptionsListen {
+            if self.channel(id).is_some_and(|channel| channel.terms.answer_only) {
+                self.respond(id, serving, &Reply::no_stream());
+                return;
+            }
+            if self.no_subscriptions {
+                self.respond(id, serving, &Reply::dropped());
+                return;
+            }
+            if self.subscriptions > self.max_subscriptions {
+                self.notes.push(Note::Busy(request));
+                return self.busy(id, serving);
+            }
         }
         if request.request_state().is_some() && request.method().takes_input() == Some(true) {
             // So that it is known if it is stopped meanwhile.

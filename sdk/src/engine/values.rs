@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::work::contained;
 use crate::mode::Mode;
 
+/// What a transport has attached to a channel.
+pub(crate) type Attached = Arc<dyn Any + Send + Sync>;
+
 /// What the context hook, layers and handlers have set for one request. Nothing is allocated before the first.
 pub(super) struct Values<M: Mode> {
     /// Those that may leave their thread: a blocking body sees and sets the same.

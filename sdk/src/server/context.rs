@@ -24,7 +24,8 @@ pub enum Report {
     Queued,
     /// The reader is slow: it will be sent in place of the one before it.
     Replaced,
-    /// The request did not ask for progress: nothing was allocated, locked or queued.
+    /// The request did not ask for progress, or its channel carries its answer alone
+    /// ([`Context::carries_answer_only`]): nothing was allocated, locked or queued.
     NotAsked,
     /// Not greater than what was reported before; not sent.
     NotIncreasing,
@@ -96,13 +97,20 @@ impl<S, M: Mode> Context<S, M> {
         self.call.hub.lock().caller(self.call.channel)
     }
 
-    /// Whether the client asked for progress. Reports to one that did not cost nothing.
+    /// Whether the client asked for progress and can be told. Reports to one that did not cost nothing.
     pub fn wants_progress(&self) -> bool {
         !self.call.silent
     }
 
+    /// Whether nothing can be sent before the answer: plain JSON over HTTP. There is no progress then
+    /// ([`Report::NotAsked`]) and no log to the client ([`Logged::NotAsked`](super::Logged::NotAsked)), whatever was asked for.
+    pub fn carries_answer_only(&self) -> bool {
+        self.call.answer_only
+    }
+
     /// A value of this request's own context: one that the context hook, a layer or a handler has
-    /// [set](Self::set).
+    /// [set](Self::set), or else, until the request is answered, what its transport has
+    /// [attached](crate::ExchangeOptions::attach).
     pub fn get<T: Any + Clone>(&self) -> Option<T> {
         self.call.get()
     }

@@ -3,16 +3,20 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+use sansio_mcp::subscription::Change;
+
 use super::ConfigError;
 use super::offers::Edit;
 use super::registry::Registry;
-use crate::engine::{Hub, contained};
+use crate::engine::{Hub, Listing, contained};
 use crate::mode::Mode;
 
 /// The state of what is offered: one registry in place of another. The engine's driver looks at the generation, which takes no
 /// lock, and at the registry itself only when that has changed.
 pub(crate) struct Live<M: Mode> {
     current: Mutex<Arc<Registry<M>>>,
+    /// Its tools, for transports.
+    pub(crate) tools: Arc<Listing>,
     /// Of the current registry. Written with the lock held.
     generation: AtomicU64,
     /// Those who are told.
@@ -27,7 +31,10 @@ impl<M: Mode> Live<M> {
     pub(super) fn new(registry: Registry<M>, tells_of_resources: bool, state: Option<Arc<M::Value>>) -> Self {
         #[allow(clippy::arc_with_non_send_sync)] // Send in the mode that needs it
         let registry = Arc::new(registry);
+        let tools = Arc::new(Listing::default());
+        tools.set(registry.offers.listed_tools());
         Self {
+            tools,
             current: Mutex::new(registry),
             generation: AtomicU64::new(0),
             hub: OnceLock::new(),
@@ -70,6 +77,9 @@ impl<M: Mode> Live<M> {
             match checked {
                 Ok(()) => {
                     let changes: Vec<_> = current.offers.changes(&next.offers).collect();
+                    if changes.iter().any(|change| matches!(change, Change::Tools)) {
+                        self.tools.set(next.offers.listed_tools());
+                    }
                     self.generation.fetch_add(1, Ordering::Release);
                     (Ok(changes), std::mem::replace(&mut *current, next))
                 }

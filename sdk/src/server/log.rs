@@ -12,7 +12,8 @@ use crate::mode::Mode;
 pub enum Logged {
     /// It will be sent.
     Queued,
-    /// The request asked for no messages, or for graver ones alone: nothing was written.
+    /// The request asked for no messages, or for graver ones alone, or its channel carries its answer alone
+    /// ([`Context::carries_answer_only`]): nothing was written.
     NotAsked,
     /// The server was built without [`logging`](super::Builder::logging): nobody could have asked.
     NotDeclared,
@@ -45,7 +46,7 @@ impl<S, M: Mode> Context<S, M> {
             );
             return Logged::NotDeclared;
         }
-        if self.call.request.log_level().is_none_or(|least| level < least) {
+        if self.call.answer_only || self.call.request.log_level().is_none_or(|least| level < least) {
             return Logged::NotAsked;
         }
         let Ok(data) = RawJson::from_value(data) else { return Logged::NotEncoded };

@@ -21,7 +21,7 @@ use crate::mode::Mode;
 /// A tool, checked.
 #[derive(Clone)]
 pub(crate) struct Listed {
-    pub(crate) listed: Tool,
+    pub(crate) listed: Arc<Tool>,
     /// What its success makes stale.
     pub(crate) stale: Option<Arc<Stale>>,
 }
@@ -163,6 +163,10 @@ impl<M: Mode> Offers<M> {
             ));
         }
         Ok(())
+    }
+
+    pub(super) fn listed_tools(&self) -> impl Iterator<Item = Arc<Tool>> {
+        self.tools.iter().map(|tool| Arc::clone(&tool.thing.listed))
     }
 
     /// The lists that are others in a `later` state of these.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sansio_mcp::model::{
-    CacheScope, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    CacheScope, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, Tool,
 };
 
 use super::offers::Offers;
@@ -54,7 +54,7 @@ macro_rules! lists {
 }
 
 lists! {
-    list_tools: tools, |tool| tool.listed.clone() => ListToolsResult, Tools;
+    list_tools: tools, |tool| Tool::clone(&tool.listed) => ListToolsResult, Tools;
     list_prompts: prompts, Clone::clone => ListPromptsResult, Prompts;
     list_resources: resources, Clone::clone => ListResourcesResult, Resources;
     list_templates: templates, |template| template.listed.clone() => ListResourceTemplatesResult, Templates;

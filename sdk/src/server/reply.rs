@@ -100,6 +100,14 @@ impl Reply {
         Self::error(wire::INTERNAL_ERROR, "cancelled")
     }
 
+    /// A subscription on a channel that carries its answer alone.
+    pub(crate) fn no_stream() -> Self {
+        let mut failure =
+            Failure::new(wire::METHOD_NOT_FOUND, "subscriptions need a stream, and this answer is none");
+        failure.status = Status::NotFound;
+        Self::Error(failure)
+    }
+
     pub(crate) fn dropped() -> Self {
         Self::error(wire::INTERNAL_ERROR, "the server stopped before the request was done")
     }

@@ -499,7 +499,8 @@ async fn a_request_that_comes_with_the_change_finds_it_made(b: Bench) {
     b.settle().await;
     let mut out = Vec::new();
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-    assert_eq!(exchange.poll_fill(&mut cx, &mut out, 65536), std::task::Poll::Ready(true));
+    let taken = exchange.poll_transmit(&mut cx, &mut out);
+    assert!(matches!(taken, std::task::Poll::Ready(Some(sent)) if sent.last), "{taken:?}");
     let answer: Value = serde_json::from_slice(&out).unwrap();
     assert_eq!(answer["result"]["content"][0]["text"], "noted", "{answer}");
 }

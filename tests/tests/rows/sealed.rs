@@ -187,7 +187,7 @@ async fn m7_another_caller(b: Bench) {
         let exchange = Arc::new(exchange);
         async move {
             let mut out = Vec::new();
-            std::future::poll_fn(|cx| exchange.poll_fill(cx, &mut out, 1)).await;
+            std::future::poll_fn(|cx| exchange.poll_transmit(cx, &mut out)).await;
             serde_json::from_slice::<Value>(&out).unwrap()
         }
     };

@@ -173,7 +173,7 @@ impl<'a> Walk<'a> {
     fn object(&mut self, without: &[&str], levels: usize) -> Option<()> {
         let start = self.form.len();
         self.form.push(b'{');
-        let mut members: Vec<Member<'a>> = Vec::new();
+        let mut members: Vec<Member<'a>> = Vec::with_capacity(4);
         self.take(b'{')?;
         if self.take(b'}').is_none() {
             loop {

@@ -9,6 +9,12 @@ use super::canonical;
 /// Bytes of a digest.
 pub(super) const LEN: usize = 32;
 
+/// The digest of no bytes at all, as which a caller goes that nobody has named.
+const OF_NOTHING: [u8; LEN] = [
+    0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24, 0x27,
+    0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
+];
+
 /// Stands for a value: equal for every way to write it, different for every other value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; LEN]);
@@ -36,6 +42,9 @@ impl Digest {
 
     /// The digest of bytes.
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
+        if bytes.is_empty() {
+            return Self(OF_NOTHING);
+        }
         Self(Sha256::digest(bytes).into())
     }
 
@@ -59,5 +68,16 @@ impl fmt::Debug for Digest {
         f.write_str("Digest(")?;
         self.0.iter().take(4).try_for_each(|byte| write!(f, "{byte:02x}"))?;
         f.write_str("..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_of_nothing_is_known() {
+        assert_eq!(OF_NOTHING, <[u8; LEN]>::from(Sha256::digest([])));
+        assert_eq!(Digest::of_bytes(&[]), Digest(OF_NOTHING));
     }
 }

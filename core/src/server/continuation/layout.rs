@@ -57,7 +57,7 @@ pub enum DecodeError {
 impl Record {
     /// The bytes of this record. `None` if a text or a count is beyond what a length of 4 bytes can say.
     pub fn encode(&self) -> Option<Vec<u8>> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(512);
         let Continuation { round, answers, pending, own } = &self.continuation;
         out.extend_from_slice(&[VERSION, *round]);
         out.extend_from_slice(&self.issued.to_be_bytes());

@@ -3,6 +3,7 @@
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::digest::Digest;
 use super::responses;
@@ -17,8 +18,10 @@ pub struct RoundsExceeded;
 /// The digest of a question: of its method and params by their canonical form, so that another amount or another
 /// wording is another question.
 pub fn question_digest(question: &InputRequest) -> Digest {
-    // A question is text and raw JSON, which always serialise.
-    RawJson::from_value(question).map_or_else(|_| Digest::of_json(""), |json| Digest::of_json(json.get()))
+    let mut json = Vec::with_capacity(512);
+    question.write(&mut json);
+    // What the model writes is text.
+    Digest::of_json(core::str::from_utf8(&json).unwrap_or_default())
 }
 
 /// The questions of a round: their digests by key.

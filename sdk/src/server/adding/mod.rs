@@ -50,7 +50,7 @@ trait Adds<M: Mode, S> {
         let checks = Checks::new(&listed)?;
         let stale = spec.stale()?;
         let rules = Rules { lane: spec.lane, requires: spec.requires, checks };
-        Ok(Edit::Tool(Box::new(Listed { listed, stale }), handler(self.common(rules)).into()))
+        Ok(Edit::Tool(Box::new(Listed { listed: listed.into(), stale }), handler(self.common(rules)).into()))
     }
 
     fn add_prompt(&mut self, spec: PromptSpec, handler: impl FnOnce(Common<S, PromptRules>) -> Box<M::Tool>) {

@@ -1,0 +1,139 @@
+//! Where a server listens, and the hand on it.
+
+use std::fmt;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use sansio_mcp_sdk::clock::Clock;
+use sansio_mcp_sdk::server::{ConfigError, Server};
+use sansio_mcp_sdk::{Driver, Engine, Mode, Shared};
+
+use super::Common;
+use super::stage::{Stage, Stages};
+use crate::server::{Config, Facts, Service};
+
+/// A server and where it listens: `http://127.0.0.1:3000/mcp` unless told otherwise.
+#[must_use = "nothing listens before it is bound"]
+pub struct Endpoint<M: Mode = Shared> {
+    server: Server<M>,
+    config: Config,
+    address: SocketAddr,
+    path: String,
+}
+
+impl<M: Mode> Endpoint<M> {
+    /// An endpoint for this server.
+    pub fn new(server: Server<M>) -> Self {
+        let address = (Ipv4Addr::LOCALHOST, 3000).into();
+        Self { server, config: Config::default(), address, path: "/mcp".to_owned() }
+    }
+
+    /// Which form answers have, bounds, which hosts and origins are served.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Where to listen. Port 0 is one that is free. Beyond this machine the [policy](Config::policy) has to list the hosts by which
+    /// it is called, and there should be something that knows who calls (basic/transports/streamable-http, "Security & Endpoint").
+    pub fn address(mut self, address: impl Into<SocketAddr>) -> Self {
+        self.address = address.into();
+        self
+    }
+
+    /// The path of the endpoint; others are not found.
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    pub(in crate::server) fn bind(self, clock: Arc<dyn Clock>) -> Result<Bound<M>, BindError> {
+        let Self { server, config, address, path } = self;
+        if !path.starts_with('/') {
+            return Err(ConfigError::new("path", "does not begin with /").into());
+        }
+        let limits = config.limits;
+        let (engine, driver) = Engine::new(server, Arc::clone(&clock));
+        let service = Service::new(engine, config)?;
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let common = Arc::new(Common { service, path: path.into(), limits, clock });
+        let running = Running { common, driver, stages: Arc::new(Stages::new()) };
+        Ok(Bound { listener, address, running })
+    }
+}
+
+/// Why nothing listens.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BindError {
+    /// Something is wrong with the configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The system refuses the address.
+    #[error("cannot listen: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// A server whose socket is bound.
+pub(in crate::server) struct Bound<M: Mode> {
+    pub(in crate::server) listener: TcpListener,
+    pub(in crate::server) address: SocketAddr,
+    pub(in crate::server) running: Running<M>,
+}
+
+/// Everything of a server but its socket.
+pub(in crate::server) struct Running<M: Mode> {
+    pub(super) common: Arc<Common>,
+    pub(super) driver: Driver<M>,
+    pub(super) stages: Arc<Stages>,
+}
+
+impl<M: Mode> Bound<M> {
+    pub(in crate::server) fn url(&self) -> String {
+        format!("http://{}{}", self.address, self.running.common.path)
+    }
+
+    pub(in crate::server) fn handle(&self) -> Handle {
+        Handle { common: Arc::clone(&self.running.common), stages: Arc::clone(&self.running.stages) }
+    }
+}
+
+/// The hand on a server that runs elsewhere. Cheap to clone; dropping it does nothing.
+#[derive(Clone)]
+pub struct Handle {
+    common: Arc<Common>,
+    stages: Arc<Stages>,
+}
+
+impl Handle {
+    /// Begins a shutdown: no connection is accepted any more, subscriptions end with their response, calls may finish within
+    /// [`Limits::drain_time`](crate::server::Limits::drain_time), then they are cancelled. `serve` completes when everything is
+    /// over and written.
+    pub fn shutdown(&self) {
+        self.stages.advance(Stage::Draining);
+    }
+
+    /// Its engine: to publish changes, among others.
+    pub fn engine(&self) -> &Engine {
+        self.common.service.engine()
+    }
+
+    /// What is being served.
+    pub fn facts(&self) -> Facts {
+        self.common.service.facts()
+    }
+
+    /// Connections that are open.
+    pub fn connections(&self) -> usize {
+        self.stages.connections()
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("facts", &self.facts()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,95 @@
+//! The service as hyper calls it: under its path, each request noted on its connection.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
+use pin_project_lite::pin_project;
+
+use super::life::{self, Life};
+use crate::server::refusal::empty;
+use crate::server::{Body, BodyError, ResponseFuture, Service};
+
+pub(super) struct Endpoint {
+    pub(super) service: Service,
+    pub(super) path: Arc<str>,
+    pub(super) life: Arc<Life>,
+}
+
+pin_project! {
+    pub(super) struct Answer {
+        #[pin]
+        future: ResponseFuture<Incoming>,
+        request: Option<life::Request>,
+    }
+}
+
+/// The body of a response, whose end is the end of its request.
+pub(super) struct Noted {
+    body: Body,
+    request: Option<life::Request>,
+}
+
+impl hyper::service::Service<Request<Incoming>> for Endpoint {
+    type Response = Response<Noted>;
+    type Error = Infallible;
+    type Future = Answer;
+
+    fn call(&self, request: Request<Incoming>) -> Answer {
+        let noted = Some(self.life.begin());
+        let future = if request.uri().path() == &*self.path {
+            self.service.call_shared(request)
+        } else {
+            ResponseFuture::done(empty(StatusCode::NOT_FOUND))
+        };
+        Answer { future, request: noted }
+    }
+}
+
+impl Future for Answer {
+    type Output = Result<Response<Noted>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let response = ready!(this.future.poll(cx))?;
+        let request = this.request.take();
+        if !response.status().is_success()
+            && let Some(life::Request(life)) = &request
+        {
+            life.refuse();
+        }
+        Poll::Ready(Ok(response.map(|body| Noted { body, request })))
+    }
+}
+
+impl http_body::Body for Noted {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        drop(self.request.take());
+    }
+}
