@@ -8,8 +8,8 @@ use std::task::{Poll, ready};
 
 use sansio_mcp_conformance::server;
 use sansio_mcp_memory::Lab;
-use sansio_mcp_sdk::Engine;
 use sansio_mcp_sdk::client::{Client, ClientSetup};
+use sansio_mcp_sdk::{Engine, Framing};
 use serde_json::{Value, json};
 
 pub(crate) struct Rig {
@@ -48,7 +48,7 @@ impl Rig {
         exchange.handle_message(message.as_bytes());
         let mut out = Vec::new();
         self.lab.run(poll_fn(|cx| {
-            while !ready!(exchange.poll_fill(cx, &mut out, 1 << 20)) {}
+            while !ready!(exchange.poll_fill(cx, &mut out, 1 << 20, Framing::LINES)).is_last() {}
             Poll::Ready(())
         }));
         let last = out.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap();
