@@ -259,7 +259,9 @@ impl Live {
 
 fn hand_in(connection: &ClientConnection, stream: StreamId, line: &Frame<'_>) {
     match line {
-        Frame::Line(line) => connection.handle_message(stream, line),
+        Frame::Line(line) => {
+            connection.handle_message(stream, line);
+        }
         Frame::TooLong => connection.handle_oversized(),
     }
 }

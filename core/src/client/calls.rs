@@ -8,7 +8,9 @@ use alloc::vec::Vec;
 use super::call::{Count, Effect, Input, State, step};
 use super::config::{ClientConfig, Routing};
 use super::deadline::{ClientDeadline, Deadlines, Timer, Why};
-use super::event::{ClientEvent, InputAnswer, Outcome, Received, StreamId, Timeout};
+use super::event::{
+    ClientEvent, InputAnswer, Outcome, PeerError, Received, StreamId, Timeout, TransportError,
+};
 use super::ids::Issued;
 use super::listening::{self, Listening};
 use super::logs::Logs;
@@ -45,6 +47,8 @@ pub struct Client {
     /// Which of the configured revisions new calls are made under.
     pub(super) revision: u8,
     result_meta: KnownResultMeta,
+    /// Somebody corrects headers that were refused.
+    pub(super) corrects_headers: bool,
 }
 
 /// One logical call.
@@ -64,6 +68,8 @@ pub(super) struct Call {
     pub(super) newest: Option<u64>,
     /// What it listens to, if it is a subscription.
     pub(super) listening: Option<Box<Listening>>,
+    /// The error that is being corrected.
+    pub(super) refusal: Option<Box<PeerError>>,
 }
 
 impl Call {
@@ -95,6 +101,7 @@ impl Client {
             closed: false,
             revision: 0,
             result_meta: KnownResultMeta::default(),
+            corrects_headers: false,
         }
     }
 
@@ -118,6 +125,23 @@ impl Client {
     /// What a call is addressed to within its method: the tool, prompt or resource.
     pub fn target(&self, call: CallId) -> Option<&str> {
         self.calls.get(call.key()).and_then(|call| call.spec.target())
+    }
+
+    /// The revision of the specification under which the attempt of a call is made.
+    pub fn version(&self, call: CallId) -> Option<&str> {
+        let revision = self.calls.get(call.key())?.revision;
+        self.config.revisions.get(usize::from(revision)).map(|revision| &*revision.version)
+    }
+
+    /// The call whose request waits to be taken from this stream of its own, and whether it is a subscription.
+    pub fn waiting_on(&self, stream: StreamId) -> Option<(CallId, bool)> {
+        let at = self.queued(i64::try_from(stream.0).ok()?)?;
+        Some((CallId::of(at), self.calls.get(at)?.listening.is_some()))
+    }
+
+    /// Whether a request on this stream of its own waits for its answer, or to be taken.
+    pub fn awaits(&self, stream: StreamId) -> bool {
+        i64::try_from(stream.0).is_ok_and(|id| self.ids.owner(id).is_some())
     }
 
     /// Where a call stands; `None` when it has finished.
@@ -204,6 +228,16 @@ impl Client {
             self.out = Outgoing::default();
             return;
         }
+        self.stream_over(stream, Outcome::Lost(cause));
+    }
+
+    /// What came on a stream of its own is no answer to its request, which is over with this cause.
+    pub fn handle_stream_failure(&mut self, now: Now, stream: StreamId, error: TransportError) {
+        self.tick(now);
+        self.stream_over(stream, Outcome::Transport(error.into()));
+    }
+
+    fn stream_over(&mut self, stream: StreamId, outcome: Outcome) {
         if self.config.routing == Routing::Shared {
             return;
         }
@@ -213,7 +247,7 @@ impl Client {
         // Nothing can be said on it any more.
         self.out.abandoned.remove(&id);
         if let Some(at) = self.ids.owner(id) {
-            self.apply(at, Input::Lost, |_| Outcome::Lost(cause));
+            self.apply(at, Input::Lost, |_| outcome);
         }
     }
 
@@ -283,6 +317,7 @@ impl Client {
             waiting: 0,
             newest: None,
             listening,
+            refusal: None,
         };
         let at = self.calls.insert(call).ok_or(Refused::TooManyCalls)?;
         if let Some(level) = log {
@@ -319,6 +354,27 @@ impl Client {
         waiting.retry.get_or_insert_default().responses = responses;
         self.apply(at, Input::Answered, |_| Outcome::Closed);
         Ok(())
+    }
+
+    /// From now on a call of a tool whose headers are refused (-32020) does not fail, but waits with
+    /// [`HeadersRefused`](ClientEvent::HeadersRefused) for [`corrected`](Self::corrected), once a call
+    /// (basic/transports/streamable-http, "Client Behavior"). For transports that mirror arguments into headers.
+    pub fn correct_headers(&mut self) {
+        self.corrects_headers = true;
+    }
+
+    /// The headers of a call were looked at again: it is sent once more, as another request. If that is of no use
+    /// (`false`), the call fails with the refusal. A call that waits for no correction is left alone.
+    pub fn corrected(&mut self, now: Now, call: CallId, again: bool) {
+        self.tick(now);
+        let at = call.key();
+        let Some(waiting) = self.calls.get_mut(at) else { return };
+        let Some(refusal) = waiting.refusal.take() else { return };
+        if again {
+            self.apply(at, Input::Corrected, |_| Outcome::Closed);
+        } else {
+            self.apply(at, Input::Lost, |_| Outcome::Error(*refusal));
+        }
     }
 
     /// Gives up on a call. If an attempt is in flight, the peer is told.
@@ -362,7 +418,9 @@ impl Client {
                 }
             }
             ClientEvent::Log { message, .. } => self.logs.taken(message),
-            ClientEvent::InputRequired { .. } | ClientEvent::Listening { .. } => {}
+            ClientEvent::InputRequired { .. }
+            | ClientEvent::Listening { .. }
+            | ClientEvent::HeadersRefused { .. } => {}
         }
         Some(event)
     }

@@ -75,6 +75,14 @@ impl ClientConfig {
     }
 }
 
+impl ClientConfig {
+    /// The same on a transport with a stream for each request, which is closed to abandon it.
+    #[must_use]
+    pub fn over_streams(&self) -> Self {
+        Self { routing: Routing::PerRequest, abandon: Abandon::CloseStream, ..self.clone() }
+    }
+}
+
 impl ClientConfigBuilder {
     /// Sets the capabilities anew.
     #[must_use]

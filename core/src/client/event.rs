@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use serde::Deserialize;
 
@@ -137,6 +138,50 @@ pub struct PeerError {
     pub data: Option<Box<str>>,
 }
 
+/// Why a transport gave a request up whose answer it was to bring: what came was none. Unlike a loss, it says what the other
+/// side did.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{cause}")]
+#[non_exhaustive]
+pub struct TransportError {
+    /// The stable name of the kind of failure.
+    pub code: &'static str,
+    /// The cause, for people.
+    pub cause: Box<str>,
+    /// The status that came instead of an answer, where the transport has such.
+    pub status: Option<u16>,
+    /// The server is too busy; it has not run the call.
+    pub busy: bool,
+    /// How long it asks to wait before another try.
+    pub retry_after: Option<Duration>,
+}
+
+impl TransportError {
+    /// A failure of this kind and cause.
+    pub fn new(code: &'static str, cause: impl Into<Box<str>>) -> Self {
+        Self { code, cause: cause.into(), status: None, busy: false, retry_after: None }
+    }
+
+    /// Adds the status that came.
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.status = Some(status);
+        self
+    }
+
+    /// Says that the server is too busy, and how long it asks to wait.
+    #[must_use]
+    pub fn as_busy(mut self, retry_after: Option<Duration>) -> Self {
+        (self.busy, self.retry_after) = (true, retry_after);
+        self
+    }
+
+    /// The server, or something before it, failed or was busy: the same may go well later.
+    pub fn is_transient(&self) -> bool {
+        self.busy || self.status.is_some_and(|status| (500..600).contains(&status))
+    }
+}
+
 /// Which deadline passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Timeout {
@@ -164,6 +209,8 @@ pub enum Outcome {
     TimedOut(Timeout),
     /// The channel, or the stream of the attempt, was lost; the cause is the transport's.
     Lost(Arc<str>),
+    /// The transport got no answer to it, but something else.
+    Transport(Arc<TransportError>),
     /// The application closed the client.
     Closed,
 }
@@ -180,6 +227,7 @@ impl Outcome {
             Self::TimedOut(Timeout::Idle) => "TIMED_OUT_IDLE",
             Self::TimedOut(Timeout::Total) => "TIMED_OUT_TOTAL",
             Self::Lost(_) => "LOST",
+            Self::Transport(error) => error.code,
             Self::Closed => "CLOSED",
         }
     }
@@ -273,6 +321,12 @@ pub enum ClientEvent {
         call: Option<CallId>,
         /// The message.
         message: LogMessage,
+    },
+    /// The server refused the headers of a call of a tool (-32020), and [`Client::correct_headers`](super::Client::correct_headers)
+    /// was asked for: the call waits for [`Client::corrected`](super::Client::corrected).
+    HeadersRefused {
+        /// Which call.
+        call: CallId,
     },
     /// A call has ended. Nothing follows about it.
     Finished {

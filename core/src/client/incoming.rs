@@ -33,6 +33,13 @@ impl Client {
     pub(super) fn response(&mut self, stream: StreamId, text: Received<'_>, response: &Response<'_>) {
         let id = match response.id {
             Some(RequestId::Int(id)) => id,
+            // On a stream with one request alone it can only be meant for that one.
+            None if self.config.routing == Routing::PerRequest
+                && response.outcome.is_err()
+                && stream != StreamId::SHARED =>
+            {
+                i64::try_from(stream.0).unwrap_or_default()
+            }
             Some(RequestId::Str(_)) | None => return self.violation(PeerViolation::UnknownResponse),
         };
         let at = match self.owner(stream, id) {
@@ -116,13 +123,28 @@ impl Client {
     }
 
     fn error(&mut self, at: Key, error: &ErrorHead<'_>) {
-        let outcome = |_: &mut Call| {
-            Outcome::Error(PeerError {
-                code: error.code,
-                message: error.message.to_string(),
-                data: error.data.map(|data| data.get().into()),
-            })
+        let refusal = || PeerError {
+            code: error.code,
+            message: error.message.to_string(),
+            data: error.data.map(|data| data.get().into()),
         };
+        let outcome = |_: &mut Call| Outcome::Error(refusal());
+        if error.code == wire::HEADER_MISMATCH
+            && self.corrects_headers
+            && self.calls.get(at).is_some_and(|call| call.spec.method == "tools/call")
+        {
+            self.apply(at, Input::Correctable, outcome);
+            if let Some(call) = self.calls.get_mut(at)
+                && matches!(call.state, State::Correcting(_))
+            {
+                call.refusal = Some(refusal().into());
+                if let Some(id) = call.attempt.take() {
+                    self.ids.retire(id);
+                }
+                self.events.push_back(ClientEvent::HeadersRefused { call: CallId::of(at) });
+            }
+            return;
+        }
         // A subscription that was acknowledged is past correcting: this ends it.
         let active =
             self.calls.get(at).and_then(|call| call.listening.as_ref()).is_some_and(|l| l.is_active());

@@ -23,7 +23,7 @@ pub use config::{Abandon, ClientConfig, ClientConfigBuilder, Routing};
 pub use deadline::ClientDeadline;
 pub use event::{
     Answer, ClientEvent, ClientKind, ClientTransmit, InputAnswer, LogMessage, Outcome, PeerError, Question,
-    StreamId, Timeout,
+    StreamId, Timeout, TransportError,
 };
 pub use listening::ListenSpec;
 pub use spec::{CallSpec, DEFAULT_TOTAL, Refused};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sansio_mcp::client::{Outcome, PeerError, Refused, Timeout};
+use sansio_mcp::client::{Outcome, PeerError, Refused, Timeout, TransportError};
 use sansio_mcp::code::wire;
 use sansio_mcp::model::ServerBusy;
 use sansio_mcp::violation::PeerViolation;
@@ -38,6 +38,9 @@ pub enum CallError {
     /// The connection was lost, before the call or during it, with the transport's cause.
     #[error("the connection was lost: {0}")]
     Lost(Arc<str>),
+    /// The transport got no answer, but something else, such as a status of HTTP; its code is that of the error.
+    #[error("the server gave no answer: {0}")]
+    Transport(Arc<TransportError>),
     /// The client was closed here.
     #[error("the client was closed")]
     Closed,
@@ -70,6 +73,7 @@ impl CallError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Peer(_) if self.is_busy() => ServerBusy::CODE,
+            Self::Transport(error) => error.code,
             Self::Peer(_) => "PEER_ERROR",
             Self::BadPeer(_) => "BAD_PEER",
             Self::RoundsExceeded => "ROUNDS_EXCEEDED",
@@ -90,11 +94,17 @@ impl CallError {
 
     /// The server refused the call because too much is waiting already; it has not run.
     pub fn is_busy(&self) -> bool {
-        self.busy().is_some()
+        match self {
+            Self::Transport(error) => error.busy,
+            _ => self.busy().is_some(),
+        }
     }
 
     /// How long the busy server asks to wait before another try, in milliseconds.
     pub fn retry_after_ms(&self) -> Option<u64> {
+        if let Self::Transport(error) = self {
+            return error.retry_after.and_then(|time| u64::try_from(time.as_millis()).ok());
+        }
         self.busy()?.retry_after_ms
     }
 
@@ -136,6 +146,7 @@ pub(super) fn settled(
         Outcome::Cancelled => CallError::Cancelled,
         Outcome::TimedOut(which) => CallError::TimedOut(which),
         Outcome::Lost(cause) => CallError::Lost(cause),
+        Outcome::Transport(error) => CallError::Transport(error),
         // Outcome is open: what a later core adds is at least over.
         _ => CallError::Closed,
     })
@@ -154,6 +165,7 @@ mod tests {
             Outcome::TimedOut(Timeout::Idle),
             Outcome::TimedOut(Timeout::Total),
             Outcome::Lost("x".into()),
+            Outcome::Transport(TransportError::new("NO_ANSWER", "x").into()),
             Outcome::Closed,
         ]
     }

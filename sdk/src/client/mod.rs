@@ -51,14 +51,14 @@ use serde::Serialize;
 pub use cache::{Cache, CacheLimits};
 pub use call::{Call, ToolCall};
 pub use canceller::Canceller;
-pub use connection::ClientConnection;
+pub use connection::{ClientConnection, Head, Queued};
 pub use error::{CallError, ListError};
 pub use events::{CallEvent, Events};
 pub use input::{InputFailure, Question};
 pub use listen::{Agreed, ListenEnd, ListenEvent, Subscription};
 pub use progress::Progress;
 pub use relisten::{Relisten, RelistenEvent, RelistenLimits};
-pub use sansio_mcp::client::{Answer, CallSpec, ClientConfig, ListenSpec, LogMessage};
+pub use sansio_mcp::client::{Answer, CallSpec, ClientConfig, ListenSpec, LogMessage, TransportError};
 pub use sansio_mcp::subscription::{Change, Changed};
 pub use setup::{ClientBuilder, ClientSetup};
 
@@ -80,8 +80,9 @@ impl Client {
     /// [`builder`](Self::builder) for more.
     pub fn connect(setup: impl Into<ClientSetup>, clock: Arc<dyn Clock>) -> (Self, ClientConnection) {
         let shared = Arc::new(Shared::new(setup.into(), clock));
-        let connection = ClientConnection::new(Arc::clone(&shared));
-        (Self { handle: Arc::new(Handle { shared }) }, connection)
+        let handle = Arc::new(Handle { shared: Arc::clone(&shared) });
+        let connection = ClientConnection::new(shared, Arc::downgrade(&handle));
+        (Self { handle }, connection)
     }
 
     /// Sets up a client of this name: handlers of questions, a cache, log messages.
@@ -92,6 +93,12 @@ impl Client {
     /// Subscribes to changes (basic/patterns/subscriptions). Opens when first polled.
     pub fn listen(&self, spec: ListenSpec) -> Subscription {
         Subscription::new(Arc::clone(&self.handle), spec)
+    }
+
+    /// Subscribes to changes, and again whenever the subscription ends without anybody here having wished it, until this client
+    /// is closed. For transports on which the client outlives the loss of a stream, as over HTTP; see [`Relisten`].
+    pub fn relisten(&self, spec: ListenSpec, limits: RelistenLimits) -> Relisten {
+        Relisten::on(self.clone(), spec, limits)
     }
 
     /// Forgets what the cache holds for this client alone. To be called when the client speaks for somebody else from

@@ -71,8 +71,10 @@ impl RelistenLimits {
 }
 
 /// A subscription that outlives its connection (basic/patterns/subscriptions, "Graceful Closure": a server holds no
-/// subscription across connections). It is opened again after a loss, a graceful end, a busy server, when it was not
-/// acknowledged in time, or when the client that `connect` gave was closed already; every other end is final.
+/// subscription across connections). It is opened again after a loss, a graceful end, a busy or failing server, when it was
+/// not acknowledged in time, or when the client that `connect` gave was closed already; every other end is final.
+///
+/// Where a client outlives the loss of a stream, as over HTTP, [`Client::relisten`] makes one.
 ///
 /// Each attempt asks `connect` for a client: a new one, or the same where the connection is still there. Dropping this
 /// cancels the subscription.
@@ -106,6 +108,8 @@ pub struct Relisten {
     clock: Arc<dyn Clock>,
     limits: RelistenLimits,
     connect: Box<dyn FnMut() -> Connecting + Send>,
+    /// `connect` always gives the same client: once that is closed, all is over.
+    same: bool,
     failed: u32,
     stage: Stage,
 }
@@ -137,7 +141,14 @@ impl Relisten {
             let connecting = connect();
             Box::pin(async move { connecting.await.map_err(|error| error.to_string()) })
         });
-        Self { spec, clock, limits, connect, failed: 0, stage: Stage::Begin }
+        Self { spec, clock, limits, connect, same: false, failed: 0, stage: Stage::Begin }
+    }
+
+    /// Listens on one client, until that is closed.
+    pub(super) fn on(client: Client, spec: ListenSpec, limits: RelistenLimits) -> Self {
+        let clock = Arc::clone(&client.handle.shared.clock);
+        let connect = move || std::future::ready(Ok::<_, String>(client.clone()));
+        Self { same: true, ..Self::new(spec, clock, limits, connect) }
     }
 
     /// The next item; `None` after the end.
@@ -155,7 +166,13 @@ impl Relisten {
         let again = match &end {
             ListenEnd::Lost(_) | ListenEnd::Graceful => true,
             ListenEnd::Refused(error) => {
-                error.is_busy() || matches!(error, CallError::TimedOut(Timeout::Total) | CallError::Closed)
+                let transient = match error {
+                    CallError::Transport(error) => error.is_transient(),
+                    CallError::TimedOut(Timeout::Total) => true,
+                    CallError::Closed => !self.same,
+                    _ => false,
+                };
+                transient || error.is_busy()
             }
             ListenEnd::Cancelled => false,
         };

@@ -35,6 +35,15 @@ impl From<Arc<ClientConfig>> for ClientSetup {
     }
 }
 
+impl ClientSetup {
+    /// The same on a transport with a stream for each request, which is closed to abandon it: such a transport says so itself.
+    #[must_use]
+    pub fn over_streams(mut self) -> Self {
+        self.config = Arc::new(self.config.over_streams());
+        self
+    }
+}
+
 impl From<ClientConfig> for ClientSetup {
     fn from(config: ClientConfig) -> Self {
         Arc::new(config).into()

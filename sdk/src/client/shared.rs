@@ -40,6 +40,8 @@ pub(super) struct State {
     slots: Slots,
     /// Why nothing can be called any more, if the connection was lost.
     lost: Option<Arc<str>>,
+    /// Calls whose headers were refused, for the transport.
+    pub(super) refused: VecDeque<CallId>,
     /// The transport, asleep.
     pub(super) transport: Option<Waker>,
     /// What is to be done without the lock; empty whenever it is free.
@@ -87,6 +89,7 @@ impl Shared {
             cache: cache.clone(),
             slots: Slots::default(),
             lost: None,
+            refused: VecDeque::new(),
             transport: None,
             after: After::default(),
         };
@@ -116,7 +119,7 @@ impl Shared {
             let deadline = state.core.poll_timeout().map_or(u64::MAX, |deadline| deadline.at().as_nanos());
             self.deadline.store(deadline, Ordering::Release);
             self.closed.store(state.core.is_closed(), Ordering::Release);
-            if (state.core.has_output() || state.core.is_closed())
+            if (state.core.has_output() || state.core.is_closed() || !state.refused.is_empty())
                 && let Some(transport) = state.transport.take()
             {
                 state.after.wake(transport);
@@ -368,6 +371,10 @@ impl State {
                         self.after.log(callback, Arc::clone(&message));
                     }
                     self.slots.log(call, &message, |waker| self.after.wake(waker));
+                    None
+                }
+                ClientEvent::HeadersRefused { call } => {
+                    self.refused.push_back(call);
                     None
                 }
                 ClientEvent::Violation(violation) => {

@@ -22,6 +22,8 @@ use sansio_mcp::wire::Params;
 
 pub use params::{AnnotationError, AnnotationFault, MAX_HEADER_NAME, MAX_PARAM_HEADERS, ParamHeaders};
 pub use produce::{ProduceError, produce};
+#[cfg(feature = "client")]
+pub(crate) use produce::{plain, set};
 pub use validate::{Fault, Refusal, validate};
 pub use value::{ValueError, decode, encode};
 

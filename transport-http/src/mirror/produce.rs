@@ -75,12 +75,16 @@ pub fn produce(
     Ok(())
 }
 
-fn set(headers: &mut HeaderMap, name: &HeaderName, value: HeaderValue) -> Result<(), ProduceError> {
+pub(crate) fn set(
+    headers: &mut HeaderMap,
+    name: &HeaderName,
+    value: HeaderValue,
+) -> Result<(), ProduceError> {
     headers.try_insert(name.clone(), value).map(drop).map_err(|_| ProduceError::TooMany)
 }
 
 /// The text as it is, if [`encode`] would leave it so or only its base64 marks speak against it.
-fn plain(text: &str, header: &'static str) -> Result<HeaderValue, ProduceError> {
+pub(crate) fn plain(text: &str, header: &'static str) -> Result<HeaderValue, ProduceError> {
     let clean = !text.is_empty() && text.bytes().all(|byte| matches!(byte, b'!'..=b'~'));
     HeaderValue::from_str(text).ok().filter(|_| clean).ok_or(ProduceError::NotPlain(header))
 }

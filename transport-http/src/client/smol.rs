@@ -1,0 +1,88 @@
+//! Clients on smol's sockets and timers, polled by any executor.
+
+use std::io;
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use async_io::{Async, Timer};
+use sansio_mcp::time::{Mono, Now};
+use sansio_mcp_sdk::client::{Client, ClientSetup};
+use sansio_mcp_sdk::clock::{Clock, Sleep};
+
+use super::endpoint::Endpoint;
+use super::net::time::Start;
+use super::net::{ConnectError, Connecting, Connector, HttpDriver, Io, Secure, connect_through};
+use super::options::Options;
+
+/// Makes a client of the server at a URL, and the future that moves its messages: spawn it, or poll it beside the calls.
+/// Connections are made when they are needed.
+///
+/// # Errors
+/// The URL names no server, or `https` cannot be had.
+pub fn connect(url: &str, setup: impl Into<ClientSetup>) -> Result<(Client, HttpDriver), ConnectError> {
+    connect_with(url, setup, Options::new())
+}
+
+/// As [`connect`], with limits, credentials, further headers, TLS of one's own.
+///
+/// # Errors
+/// As there.
+pub fn connect_with(
+    url: &str,
+    setup: impl Into<ClientSetup>,
+    options: Options,
+) -> Result<(Client, HttpDriver), ConnectError> {
+    let clock = Arc::new(SystemClock { start: Start::now() });
+    connect_through(url, setup.into(), options, clock, connector)
+}
+
+fn connector(endpoint: &Endpoint, secure: Secure) -> Connector {
+    let (host, port) = (endpoint.host().to_owned(), endpoint.port());
+    Box::new(move || -> Connecting {
+        let (host, secure) = (host.clone(), secure.clone());
+        Box::pin(async move {
+            let stream = tcp(&host, port).await?;
+            match secure.shake(stream).await {
+                Ok(plain) => Ok((Box::new(Io::new(plain, true)) as _, false)),
+                Err(done) => done,
+            }
+        })
+    })
+}
+
+/// The addresses of a host, one after the other, until one answers.
+async fn tcp(host: &str, port: u16) -> io::Result<Async<TcpStream>> {
+    let mut failed = None;
+    for address in ::smol::net::resolve((host, port)).await? {
+        match Async::<TcpStream>::connect(address).await {
+            Ok(stream) => {
+                stream.get_ref().set_nodelay(true)?;
+                return Ok(stream);
+            }
+            Err(error) => failed = Some(error),
+        }
+    }
+    Err(failed.unwrap_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the host has no address")))
+}
+
+/// The system's clock, with timers on smol's reactor.
+struct SystemClock {
+    start: Start,
+}
+
+impl Clock for SystemClock {
+    fn mono(&self) -> Mono {
+        self.start.mono()
+    }
+
+    fn now(&self) -> Now {
+        self.start.read()
+    }
+
+    fn sleep_until(&self, at: Mono) -> Sleep {
+        let at = self.start.instant(at);
+        Box::pin(async move {
+            Timer::at(at).await;
+        })
+    }
+}
