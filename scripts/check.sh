@@ -170,12 +170,17 @@ step_peers() {
     bash peers/npm/run.sh
 }
 
+# The official suite against the server and the client of conformance/, judged by what stands in its table.
+step_conformance() {
+    bash conformance/run.sh server
+}
+
 # Compiles the measurements; running them is for a quiet machine.
 step_bench() {
     (cd bench && cargo check --all-targets)
 }
 
-all=(format clippy test features docs no_std dependencies examples peers bench)
+all=(format clippy test features docs no_std dependencies examples peers conformance bench)
 if [[ $# -gt 0 ]]; then
     chosen=("$@")
 else
