@@ -76,6 +76,25 @@ install_nginx() {
     "$nginx" -v 2>/dev/null || { skip "no nginx"; return 1; }
 }
 
+# Chromium, that of the machine or, where this is root's to do, Debian's without its window; sets `chromium`.
+install_chromium() {
+    find_chromium && return
+    log="$peers/chromium.log"
+    mkdir -p "$peers"
+    command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ] || { skip "no Chromium"; return 1; }
+    install="apt-get -qq install -y --no-install-recommends chromium-headless-shell"
+    export DEBIAN_FRONTEND=noninteractive
+    { $install || { apt-get -qq update && $install; }; } >"$log" 2>&1 && find_chromium ||
+        { skip "Chromium cannot be installed, see $log"; return 1; }
+}
+
+find_chromium() {
+    for chromium in chromium-headless-shell chromium chromium-browser google-chrome; do
+        chromium=$(command -v "$chromium") && return
+    done
+    return 1
+}
+
 # The bookshop to drive; sets `BOOKSHOP` unless it is set.
 build_bookshop() {
     if [ -z "${BOOKSHOP:-}" ]; then

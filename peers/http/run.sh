@@ -1,10 +1,10 @@
 #!/bin/sh
-# The bookshop over HTTP, behind a proxy.
+# The bookshop over HTTP: three of them behind nginx, and one before a browser.
 #
-#   run.sh [replicas]   which of them (default all)
-#   BOOKSHOP=path      use this binary instead of building the example
+#   run.sh [replicas] [browser]   which of them (default both)
+#   BOOKSHOP=path                 use this binary instead of building the example
 #
-# nginx is that of the machine, or of Debian's package. See peers/install.sh for what happens where they cannot
+# nginx and Chromium are those of the machine, or Debian's packages. See peers/install.sh for what happens where they cannot
 # be had. Relative paths start at the repository's root. Everything listens on the loopback alone.
 set -eu
 
@@ -44,7 +44,7 @@ drive() {
     clean
 }
 
-[ $# -gt 0 ] || set -- replicas
+[ $# -gt 0 ] || set -- replicas browser
 for which in "$@"; do
     case "$which" in
     replicas)
@@ -53,6 +53,13 @@ for which in "$@"; do
         cargo build --quiet -p sansio-mcp-http-peers
         echo "three bookshops behind nginx"
         drive replicas "$nginx"
+        ;;
+    browser)
+        install_chromium || continue
+        build_bookshop
+        cargo build --quiet -p sansio-mcp-http-peers
+        echo "pages in a browser before the bookshop"
+        drive browser "$chromium"
         ;;
     *)
         echo "unknown: $which" >&2

@@ -20,11 +20,14 @@ impl Shop {
     pub(crate) async fn open(
         program: &Path,
         address: SocketAddr,
-        key: &str,
+        key: Option<&str>,
         more: &[&str],
     ) -> io::Result<Self> {
         let mut command = Command::new(program);
-        command.arg("--http").arg(address.to_string()).args(more).env("BOOKSHOP_STATE_KEY", key);
+        command.arg("--http").arg(address.to_string()).args(more);
+        if let Some(key) = key {
+            command.env("BOOKSHOP_STATE_KEY", key);
+        }
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
         let stdout = child.stdout.take().ok_or_else(|| io::Error::other("there is no stdout"))?;
         let mut line = String::new();
@@ -34,15 +37,15 @@ impl Shop {
         let address = address.ok_or_else(|| io::Error::other(format!("the bookshop said {line:?}")))?;
         Ok(Self { address, child })
     }
+}
 
+/// Its client, and what a machine or an operator does to it.
+#[allow(dead_code)] // by one of the programs
+impl Shop {
     pub(crate) fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
     }
-}
 
-/// What a machine or an operator does to it.
-#[allow(dead_code)] // by one of the programs
-impl Shop {
     /// As if its machine had lost power.
     pub(crate) async fn kill(&mut self) -> io::Result<()> {
         self.child.kill()?;

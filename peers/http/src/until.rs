@@ -1,4 +1,4 @@
-//! Waiting for what cannot be awaited, and for the end.
+//! Until when it goes on.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -6,18 +6,8 @@ use std::time::Duration;
 use async_signal::{Signal, Signals};
 use smol::stream::StreamExt;
 
-/// How often one looks.
+/// How often one looks for what cannot be awaited.
 pub(crate) const LOOKS: Duration = Duration::from_millis(5);
-
-/// Waits until something is there. Whoever calls it has a bound.
-pub(crate) async fn found<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        smol::Timer::after(LOOKS).await;
-    }
-}
 
 /// Ready when somebody wants this to end, so that all that was started is dropped.
 pub(crate) async fn interrupted() -> ExitCode {

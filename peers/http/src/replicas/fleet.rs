@@ -30,7 +30,7 @@ impl Fleet {
         let key = random_key()?;
         let mut shops = Vec::new();
         for _ in 0..3 {
-            shops.push(Shop::open(bookshop, ANYWHERE, &key, &[]).await?);
+            shops.push(Shop::open(bookshop, ANYWHERE, Some(&key), &[]).await?);
         }
         let addresses: Vec<_> = shops.iter().map(|shop| shop.address).collect();
         let proxy = Proxy::open(nginx, folder, &addresses).await?;
@@ -39,13 +39,13 @@ impl Fleet {
 
     /// A shop of somebody else, with another key.
     pub(crate) async fn stranger(&self) -> io::Result<Shop> {
-        Shop::open(&self.bookshop, ANYWHERE, &random_key()?, &[]).await
+        Shop::open(&self.bookshop, ANYWHERE, Some(&random_key()?), &[]).await
     }
 
     /// Starts a replica again, where it was.
     pub(crate) async fn reopen(&mut self, replica: usize) -> io::Result<()> {
         let Some(shop) = self.shops.get_mut(replica) else { return Ok(()) };
-        *shop = Shop::open(&self.bookshop, shop.address, &self.key, &[]).await?;
+        *shop = Shop::open(&self.bookshop, shop.address, Some(&self.key), &[]).await?;
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use std::process::Stdio;
 use smol::net::TcpStream;
 use smol::process::{Child, Command};
 
-use crate::until::found;
+use crate::until::LOOKS;
 
 /// Killed when it is dropped.
 pub(crate) struct Proxy {
@@ -46,7 +46,7 @@ impl Proxy {
             if TcpStream::connect(address).await.is_ok() {
                 return Ok(Self { address, log, child });
             }
-            smol::Timer::after(crate::until::LOOKS).await;
+            smol::Timer::after(LOOKS).await;
         }
     }
 
@@ -68,12 +68,13 @@ impl Proxy {
 
     /// The requests for a tool since then, once there are as many.
     pub(crate) async fn since(&self, mark: usize, tool: &str, count: usize) -> Vec<Hop> {
-        found(|| {
-            let hops = self.hops().into_iter().skip(mark).filter(|hop| hop.tool == tool);
-            let hops: Vec<_> = hops.collect();
-            (hops.len() >= count).then_some(hops)
-        })
-        .await
+        loop {
+            let hops: Vec<_> = self.hops().into_iter().skip(mark).filter(|hop| hop.tool == tool).collect();
+            if hops.len() >= count {
+                return hops;
+            }
+            smol::Timer::after(LOOKS).await;
+        }
     }
 
     pub(crate) fn is_running(&mut self) -> bool {
