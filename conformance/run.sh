@@ -30,6 +30,9 @@ suite() {
     "$node" "$suite" "$side" --suite all --spec-version 2026-07-28 -o "$into" "$@" >"$into/log.txt" 2>&1 || :
 }
 
+server=
+trap '[ -z "$server" ] || kill "$server"' EXIT
+
 # serve MODE: starts the server, which says where it is; sets `server` and `url`.
 serve() {
     mkdir -p "$results"
@@ -55,6 +58,7 @@ server() {
     suite server "$results/server-$mode" --url "$url"
     kill "$server"
     wait "$server" 2>/dev/null || :
+    server=
     "$built/judge" server "$results/server-$mode" "$@"
 }
 

@@ -2,22 +2,50 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
-fn client(scenario: &str) -> Output {
+fn client(scenario: &str, to: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_client"))
-        .args(["--stdio", env!("CARGO_BIN_EXE_server"), "--stdio"])
+        .args(to)
         .env("MCP_CONFORMANCE_SCENARIO", scenario)
         .env("MCP_CONFORMANCE_CONTEXT", r#"{"toolCalls":[{"name":"greet","arguments":{"name":"Ada"}}]}"#)
         .output()
         .unwrap()
 }
 
+const STDIO: [&str; 3] = ["--stdio", env!("CARGO_BIN_EXE_server"), "--stdio"];
+
+/// A server over HTTP, until it is dropped.
+struct Http {
+    server: Child,
+    url: String,
+}
+
+impl Http {
+    fn start(form: &str) -> Self {
+        let mut server = Command::new(env!("CARGO_BIN_EXE_server"))
+            .args(["--http", "127.0.0.1:0", form])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut url = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        Self { server, url: url.trim_end().to_owned() }
+    }
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
+    }
+}
+
 /// Every tool, resource and prompt, with whatever they ask.
-#[test]
-fn the_client_goes_through_all_that_the_server_has() {
-    let Output { status, stdout, stderr } = client("http-standard-headers");
+fn goes_through_everything(to: &[&str]) {
+    let Output { status, stdout, stderr } = client("http-standard-headers", to);
     let (said, complained) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
     assert!(status.success(), "{said}{complained}");
     for tool in include_str!("tools.txt").lines() {
@@ -30,6 +58,7 @@ fn the_client_goes_through_all_that_the_server_has() {
         "test_input_required_result_list_roots: 1 roots: file:///workspace",
         "test_missing_capability: The client declared sampling.",
         "slow_compute: Computed for 0 s: ",
+        "test_x_mcp_header: Region: test",
         "test://static-binary: 1 contents",
         "test_input_required_result_prompt: 1 messages",
     ] {
@@ -38,13 +67,29 @@ fn the_client_goes_through_all_that_the_server_has() {
 }
 
 #[test]
+fn the_client_goes_through_all_that_the_server_has() {
+    goes_through_everything(&STDIO);
+}
+
+#[test]
+fn over_http_it_does_so_in_every_form_of_answers() {
+    for form in ["--auto", "--json", "--events"] {
+        let http = Http::start(form);
+        assert!(http.url.starts_with("http://127.0.0.1:") && http.url.ends_with("/mcp"), "{}", http.url);
+        goes_through_everything(&[&http.url]);
+    }
+}
+
+#[test]
 fn the_exit_code_says_how_it_went() {
-    let told = client("http-custom-headers");
+    let told = client("http-custom-headers", &STDIO);
     assert_eq!((told.status.code(), told.stdout), (Some(0), b"greet: Hello, Ada!\n".to_vec()));
-    let not_offered = client("tools_call");
+    let not_offered = client("tools_call", &STDIO);
     assert_eq!(not_offered.status.code(), Some(1));
     assert!(String::from_utf8(not_offered.stderr).unwrap().contains("the server does not offer add_numbers"));
-    assert_eq!(client("auth/metadata-default").status.code(), Some(2));
+    assert_eq!(client("auth/metadata-default", &STDIO).status.code(), Some(2));
+    // Nobody listens there.
+    assert_eq!(client("tools_call", &["http://127.0.0.1:1/mcp"]).status.code(), Some(1));
     let server = Command::new(env!("CARGO_BIN_EXE_server")).output().unwrap();
     assert_eq!(server.status.code(), Some(2));
 }

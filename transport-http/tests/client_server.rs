@@ -10,7 +10,9 @@ use std::time::Duration;
 use sansio_mcp_http::client::{Endpoint, Era, Options, connect_on, detect};
 use sansio_mcp_http::server::{Config, Limits, Mode, Service};
 use sansio_mcp_memory::{Lab, Task};
-use sansio_mcp_sdk::client::{Client, ClientSetup, ListenEnd, ListenEvent, ListenSpec, RelistenEvent};
+use sansio_mcp_sdk::client::{
+    Client, ClientSetup, ListenEnd, ListenEvent, ListenSpec, RelistenEvent, RelistenLimits,
+};
 use sansio_mcp_sdk::model::{Implementation, RawJson};
 use sansio_mcp_sdk::protocol::subscription::Change;
 use sansio_mcp_sdk::server::{Asked, Builder, Context, Form, NoArguments, RawArguments, Server, ToolSpec};
@@ -174,7 +176,7 @@ fn subscriptions_hear_end_and_are_opened_again() {
         listen.acknowledged().await.unwrap();
         world.client.call_tool("change", &json!({})).await.unwrap();
         assert!(matches!(listen.next().await, Some(ListenEvent::Changed(_))));
-        let mut relisten = world.client.relisten(ListenSpec::new().tools(), Default::default());
+        let mut relisten = world.client.relisten(ListenSpec::new().tools(), RelistenLimits::default());
         assert!(matches!(relisten.next().await, Some(RelistenEvent::Opened(_))));
         world.engine.end_subscriptions();
         assert_eq!(listen.next().await, Some(ListenEvent::Ended(ListenEnd::Graceful)));

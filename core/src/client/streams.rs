@@ -68,7 +68,7 @@ impl Client {
     // Application in.
 
     /// From now on a call of a tool whose headers are refused (-32020) does not fail, but waits with
-    /// [`HeadersRefused`](ClientEvent::HeadersRefused) for [`corrected`](Self::corrected), once a call
+    /// [`HeadersRefused`](super::ClientEvent::HeadersRefused) for [`corrected`](Self::corrected), once a call
     /// (basic/transports/streamable-http, "Client Behavior"). For transports that mirror arguments into headers.
     pub fn correct_headers(&mut self) {
         self.corrects_headers = true;
