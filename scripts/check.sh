@@ -3,7 +3,7 @@
 #
 #   MCP_SPEC_DIR     where the specification's revisions are; without it the tests that read them are skipped,
 #                    unless CI is set: then they fail
-#   REQUIRE_PEERS=1  makes a missing peer (Python, npm) a failure instead of a skip
+#   REQUIRE_PEERS=1  makes a missing peer (Python, npm, nginx, Chromium) a failure instead of a skip
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -168,6 +168,7 @@ step_peers() {
     bash peers/servers/run.sh
     bash peers/python/run.sh
     bash peers/npm/run.sh
+    bash peers/http/run.sh
 }
 
 # The official suite against the server and the client of conformance/, judged by what stands in its table.
