@@ -134,6 +134,12 @@ step_examples() {
         echo "the tour differs from run to run" >&2
         return 1
     fi
+    first=$(cargo run -q --example tour -- --http)
+    second=$(cargo run -q --example tour -- --http)
+    if [[ "$first" != "$second" ]] || ! grep -q '503 Service Unavailable' <<<"$first"; then
+        echo "the tour over HTTP differs from run to run, or was none" >&2
+        return 1
+    fi
     first=$(cargo run -q -p sansio-mcp-memory --example disappears)
     second=$(cargo run -q -p sansio-mcp-memory --example disappears)
     if [[ "$first" != "$second" ]]; then
