@@ -1,11 +1,15 @@
 //! Where time comes from: the engine only compares, somebody else has to know.
 
+mod start;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use sansio_mcp::time::{Mono, Now};
+
+pub use start::Start;
 
 /// Completes once its time has come. May complete early: whoever depends on the time looks at the clock.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -25,7 +29,7 @@ pub trait Clock: Send + Sync + 'static {
 
     /// Completes after `time`, counted from now.
     fn sleep(&self, time: Duration) -> Sleep {
-        self.sleep_until(self.now().mono + time)
+        self.sleep_until(self.mono() + time)
     }
 }
 
@@ -51,7 +55,7 @@ impl Alarm {
         if self.sleep.as_mut().poll(cx).is_pending() {
             return Poll::Pending;
         }
-        if clock.now().mono >= self.at {
+        if clock.mono() >= self.at {
             return Poll::Ready(());
         }
         self.sleep = clock.sleep_until(self.at);

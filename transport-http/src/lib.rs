@@ -57,3 +57,5 @@ pub mod origin;
 pub mod server;
 pub mod sse;
 pub mod status;
+#[cfg(all(any(feature = "server", feature = "client"), any(feature = "smol", feature = "tokio")))]
+mod system;

@@ -4,15 +4,15 @@ use std::io;
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use async_io::{Async, Timer};
-use sansio_mcp::time::{Mono, Now};
+use async_io::Async;
 use sansio_mcp_sdk::client::{Client, ClientSetup};
-use sansio_mcp_sdk::clock::{Clock, Sleep};
 
 use super::endpoint::Endpoint;
-use super::net::time::Start;
-use super::net::{ConnectError, Connecting, Connector, HttpDriver, Io, Secure, connect_through};
+use super::net::{ConnectError, Connecting, Connector, HttpDriver, Secure, connect_through};
 use super::options::Options;
+use crate::system::stream::Io;
+
+pub use crate::system::smol::SystemClock;
 
 /// Makes a client of the server at a URL, and the future that moves its messages: spawn it, or poll it beside the calls.
 /// Connections are made when they are needed.
@@ -32,7 +32,7 @@ pub fn connect_with(
     setup: impl Into<ClientSetup>,
     options: Options,
 ) -> Result<(Client, HttpDriver), ConnectError> {
-    let clock = Arc::new(SystemClock { start: Start::now() });
+    let clock = Arc::new(SystemClock::new());
     connect_through(url, setup.into(), options, clock, connector)
 }
 
@@ -63,26 +63,4 @@ async fn tcp(host: &str, port: u16) -> io::Result<Async<TcpStream>> {
         }
     }
     Err(failed.unwrap_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the host has no address")))
-}
-
-/// The system's clock, with timers on smol's reactor.
-struct SystemClock {
-    start: Start,
-}
-
-impl Clock for SystemClock {
-    fn mono(&self) -> Mono {
-        self.start.mono()
-    }
-
-    fn now(&self) -> Now {
-        self.start.read()
-    }
-
-    fn sleep_until(&self, at: Mono) -> Sleep {
-        let at = self.start.instant(at);
-        Box::pin(async move {
-            Timer::at(at).await;
-        })
-    }
 }

@@ -8,14 +8,13 @@ use std::task::{Context, Poll, ready};
 use ::tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use ::tokio::net::TcpStream;
 use hyper_util::rt::TokioIo;
-use sansio_mcp::time::{Mono, Now};
 use sansio_mcp_sdk::client::{Client, ClientSetup};
-use sansio_mcp_sdk::clock::{Clock, Sleep};
 
 use super::endpoint::Endpoint;
-use super::net::time::Start;
 use super::net::{ConnectError, Connecting, Connector, HttpDriver, Secure, connect_through};
 use super::options::Options;
+
+pub use crate::system::tokio::SystemClock;
 
 /// Makes a client of the server at a URL, and the future that moves its messages: spawn it, or poll it beside the calls.
 /// Connections are made when they are needed.
@@ -35,7 +34,7 @@ pub fn connect_with(
     setup: impl Into<ClientSetup>,
     options: Options,
 ) -> Result<(Client, HttpDriver), ConnectError> {
-    let clock = Arc::new(SystemClock { start: Start::now() });
+    let clock = Arc::new(SystemClock::new());
     connect_through(url, setup.into(), options, clock, connector)
 }
 
@@ -52,27 +51,6 @@ fn connector(endpoint: &Endpoint, secure: Secure) -> Connector {
             }
         })
     })
-}
-
-/// The system's clock, with timers of the runtime in which they are polled.
-struct SystemClock {
-    start: Start,
-}
-
-impl Clock for SystemClock {
-    fn mono(&self) -> Mono {
-        self.start.mono()
-    }
-
-    fn now(&self) -> Now {
-        self.start.read()
-    }
-
-    fn sleep_until(&self, at: Mono) -> Sleep {
-        let at = self.start.instant(at).into();
-        // Inside, so that the runtime is asked for where the timer is polled, not where it is made.
-        Box::pin(async move { ::tokio::time::sleep_until(at).await })
-    }
 }
 
 /// A socket of tokio as `futures_io` has them, for TLS.

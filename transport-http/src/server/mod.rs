@@ -55,8 +55,6 @@ mod service;
 #[cfg(feature = "smol")]
 pub mod smol;
 mod stream;
-#[cfg(any(feature = "smol", feature = "tokio"))]
-mod time;
 #[cfg(feature = "tokio")]
 pub mod tokio;
 

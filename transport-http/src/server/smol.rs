@@ -12,25 +12,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
-use std::io::{self, IoSlice};
+use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, ready};
 
 use ::smol::Executor;
-use ::smol::io::{AsyncRead, AsyncWrite};
-use async_io::{Async, Timer};
-use hyper::rt::{Read, ReadBufCursor, Write};
-use sansio_mcp_sdk::clock::{Clock, Sleep};
-use sansio_mcp_sdk::protocol::time::{Mono, Now};
+use async_io::Async;
 use sansio_mcp_sdk::{Mode, Shared};
 
 use super::net::{self, BindError, Endpoint, Handle, Listener, Spawn};
-use super::time::Start;
+use crate::system::stream::Io;
+
+pub use crate::system::smol::SystemClock;
 
 /// Binds the socket of an endpoint. It is served from then on that [`Bound::serve`] is polled; connections wait until then.
 ///
@@ -93,109 +89,20 @@ impl Spawn for Tasks {
 }
 
 impl Listener for Async<TcpListener> {
-    type Io = Socket;
+    type Io = Io<Async<TcpStream>>;
 
-    fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<Socket>> {
+    fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<Self::Io>> {
         loop {
             match self.get_ref().accept() {
                 Ok((stream, _)) => {
-                    stream.set_nodelay(true)?;
-                    return Poll::Ready(Ok(Socket(Async::new(stream)?)));
+                    // Of a connection that has gone already it fails: that will be seen when it is read.
+                    let _ = stream.set_nodelay(true);
+                    return Poll::Ready(Ok(Io::new(Async::new(stream)?, true)));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => ready!(self.poll_readable(cx))?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
-    }
-}
-
-/// A connection.
-pub(super) struct Socket(Async<TcpStream>);
-
-/// Bytes that are read at once.
-const CHUNK: usize = 64 * 1024;
-
-thread_local! {
-    /// Sockets are read into this and copied from it: hyper's own memory is not initialised, and writing zeros to it before each
-    /// read costs more.
-    static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; CHUNK].into());
-}
-
-impl Read for Socket {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        mut buf: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        SCRATCH.with_borrow_mut(|scratch| {
-            let max = scratch.len().min(buf.remaining());
-            let chunk = scratch.get_mut(..max).unwrap_or_default();
-            let read = ready!(Pin::new(&mut self.0).poll_read(cx, chunk))?;
-            buf.put_slice(chunk.get(..read).unwrap_or_default());
-            Poll::Ready(Ok(()))
-        })
-    }
-}
-
-impl Write for Socket {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_close(cx)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write_vectored(cx, bufs)
-    }
-}
-
-/// The system's monotonic clock, starting when this value is made, and its calendar; timers on smol's reactor.
-#[derive(Clone, Copy, Debug)]
-pub struct SystemClock {
-    start: Start,
-}
-
-impl SystemClock {
-    /// A clock that starts now.
-    pub fn new() -> Self {
-        Self { start: Start::now() }
-    }
-}
-
-impl Default for SystemClock {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Clock for SystemClock {
-    fn mono(&self) -> Mono {
-        self.start.mono()
-    }
-
-    fn now(&self) -> Now {
-        self.start.read()
-    }
-
-    fn sleep_until(&self, at: Mono) -> Sleep {
-        let at = self.start.instant(at);
-        Box::pin(async move {
-            Timer::at(at).await;
-        })
     }
 }

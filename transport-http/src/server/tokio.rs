@@ -23,14 +23,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use ::tokio::net::{TcpListener, TcpStream};
-use ::tokio::task::coop::unconstrained;
 use hyper_util::rt::TokioIo;
-use sansio_mcp_sdk::clock::{Clock, Sleep};
-use sansio_mcp_sdk::protocol::time::{Mono, Now};
 use sansio_mcp_sdk::{Mode, Shared};
 
 use super::net::{self, BindError, Endpoint, Handle, Listener, Spawn};
-use super::time::Start;
+
+pub use crate::system::tokio::SystemClock;
 
 /// Binds the socket of an endpoint. It is served from then on that [`Bound::serve`] is polled; connections wait until then.
 ///
@@ -93,44 +91,8 @@ impl Listener for TcpListener {
 
     fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<Self::Io>> {
         let (stream, _) = ready!(self.poll_accept(cx))?;
-        stream.set_nodelay(true)?;
+        // Of a connection that has gone already it fails: that will be seen when it is read.
+        let _ = stream.set_nodelay(true);
         Poll::Ready(Ok(TokioIo::new(stream)))
-    }
-}
-
-/// The system's monotonic clock, starting when this value is made, and its calendar; timers of the tokio runtime in
-/// which they are polled, which must have its timer enabled.
-#[derive(Clone, Copy, Debug)]
-pub struct SystemClock {
-    start: Start,
-}
-
-impl SystemClock {
-    /// A clock that starts now.
-    pub fn new() -> Self {
-        Self { start: Start::now() }
-    }
-}
-
-impl Default for SystemClock {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Clock for SystemClock {
-    fn mono(&self) -> Mono {
-        self.start.mono()
-    }
-
-    fn now(&self) -> Now {
-        self.start.read()
-    }
-
-    fn sleep_until(&self, at: Mono) -> Sleep {
-        let at = self.start.instant(at).into();
-        // Inside, so that the runtime is asked for where the timer is polled, not where it is made. An alarm is no work that a
-        // task's budget should count: one that is put off is not set.
-        Box::pin(unconstrained(async move { ::tokio::time::sleep_until(at).await }))
     }
 }

@@ -1,10 +1,8 @@
 //! The system's clock with smol's timers.
 
 use async_io::Timer;
-use sansio_mcp_sdk::clock::{Clock, Sleep};
+use sansio_mcp_sdk::clock::{Clock, Sleep, Start};
 use sansio_mcp_sdk::protocol::time::{Mono, Now};
-
-use crate::system::time::Start;
 
 /// The system's monotonic clock, starting when this value is made, and its calendar; timers on smol's reactor.
 #[derive(Clone, Copy, Debug)]

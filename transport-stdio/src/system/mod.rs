@@ -3,6 +3,5 @@
 pub(crate) mod child;
 pub(crate) mod own;
 pub(crate) mod threaded;
-pub(crate) mod time;
 #[cfg(unix)]
 pub(crate) mod unix;

@@ -8,11 +8,10 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Instant;
 
-use sansio_mcp_sdk::clock::{Clock, Sleep};
+use sansio_mcp_sdk::clock::{Clock, Sleep, Start};
 use sansio_mcp_sdk::protocol::time::{Mono, Now};
 
 use super::block_on::{Parked, drive};
-use crate::system::time::Start;
 
 /// The system's monotonic clock, starting when this value is made, and its calendar. Clones share their timers.
 ///

@@ -1,9 +1,7 @@
 //! The system's clock with tokio's timers.
 
-use sansio_mcp_sdk::clock::{Clock, Sleep};
+use sansio_mcp_sdk::clock::{Clock, Sleep, Start};
 use sansio_mcp_sdk::protocol::time::{Mono, Now};
-
-use crate::system::time::Start;
 
 /// The system's monotonic clock, starting when this value is made, and its calendar; timers of the tokio runtime in
 /// which they are polled, which must have its timer enabled.

@@ -2,9 +2,6 @@
 
 mod io;
 mod pool;
-#[cfg(any(feature = "smol", feature = "tls"))]
-mod stream;
-pub(super) mod time;
 #[cfg(feature = "tls")]
 mod tls;
 
@@ -21,8 +18,6 @@ use super::{Driver, connect_spawning};
 
 pub(super) use io::{Connected, Connecting, Connector};
 pub use pool::{Exchange, Pool, PooledBody};
-#[cfg(feature = "smol")]
-pub(super) use stream::Io;
 
 /// The driver of a client on [`hyper`].
 pub type HttpDriver = Driver<Pool, Exchange, PooledBody>;

@@ -9,7 +9,7 @@ use futures_rustls::rustls::pki_types::ServerName;
 use futures_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::io::Connected;
-use super::stream::Io;
+use crate::system::stream::Io;
 
 /// What a handshake needs.
 #[derive(Clone)]

@@ -9,23 +9,23 @@ use futures_io::{AsyncRead, AsyncWrite};
 use hyper::rt::{Read, ReadBufCursor, Write};
 
 /// Bytes of one read.
-const READ: usize = 16 * 1024;
+const READ: usize = 64 * 1024;
 
 thread_local! {
-    /// Streams are read into this and copied from it: copying what came is cheaper than clearing, at each read, all the
-    /// room there is.
+    /// Streams are read into this and copied from it: hyper's own memory is not initialised, and clearing it before each read
+    /// costs more than copying what came.
     static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ].into());
 }
 
 /// A byte stream.
-pub(in crate::client) struct Io<T> {
+pub(crate) struct Io<T> {
     inner: T,
     vectored: bool,
 }
 
 impl<T> Io<T> {
     /// `vectored`: several pieces are written in one system call.
-    pub(in crate::client) fn new(inner: T, vectored: bool) -> Self {
+    pub(crate) fn new(inner: T, vectored: bool) -> Self {
         Self { inner, vectored }
     }
 }
