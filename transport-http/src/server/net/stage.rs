@@ -54,11 +54,12 @@ impl Stages {
 
     /// Goes on to a stage, and never back.
     pub(super) fn advance(&self, stage: Stage) {
-        if self.stage.fetch_max(stage as u8, Ordering::SeqCst) >= stage as u8 {
-            return;
-        }
         let (server, connections) = {
             let mut waiting = self.waiting();
+            // With the lock held: whoever registered before is woken, and whoever does after knows the stage.
+            if self.stage.fetch_max(stage as u8, Ordering::SeqCst) >= stage as u8 {
+                return;
+            }
             let connections: Vec<Waker> = waiting.connections.iter_mut().filter_map(Option::take).collect();
             (waiting.server.take(), connections)
         };
@@ -86,7 +87,8 @@ impl Stages {
 pub(super) struct Seat {
     stages: std::sync::Arc<Stages>,
     place: usize,
-    known: Option<Waker>,
+    /// What is registered, and the stage whose end takes it away.
+    known: Option<(Waker, Stage)>,
 }
 
 impl Seat {
@@ -104,28 +106,29 @@ impl Seat {
 
     /// Ready once a stage has been reached.
     pub(super) fn poll_reached(&mut self, stage: Stage, cx: &Context<'_>) -> Poll<()> {
-        if self.stages.stage() >= stage {
+        let now = self.stages.stage();
+        if now >= stage {
             return Poll::Ready(());
         }
-        if !self.known.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
-            self.known = Some(cx.waker().clone());
+        // Asked each time that a connection is polled: all of them share the lock.
+        if self.known.as_ref().is_some_and(|(known, then)| *then == now && known.will_wake(cx.waker())) {
+            return Poll::Pending;
         }
-        self.register();
-        if self.stages.stage() >= stage { Poll::Ready(()) } else { Poll::Pending }
+        let now = self.register(cx.waker());
+        if now >= stage { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    fn register(&self) {
-        let old = {
+    /// Registers a waker for the end of the stage that this gives.
+    fn register(&mut self, waker: &Waker) -> Stage {
+        let (new, own) = (waker.clone(), waker.clone());
+        let (old, now) = {
             let mut waiting = self.stages.waiting();
-            let Some(place) = waiting.connections.get_mut(self.place) else { return };
-            if let (Some(known), Some(new)) = (&*place, &self.known)
-                && known.will_wake(new)
-            {
-                return;
-            }
-            std::mem::replace(place, self.known.clone())
+            let old = waiting.connections.get_mut(self.place).and_then(|place| place.replace(new));
+            (old, self.stages.stage())
         };
         drop(old);
+        self.known = Some((own, now));
+        now
     }
 }
 
@@ -135,10 +138,16 @@ impl Drop for Seat {
             let mut waiting = self.stages.waiting();
             let old = waiting.connections.get_mut(self.place).and_then(Option::take);
             waiting.free.push(self.place);
+            // With the lock held: the server, woken by another that ends, would count this one and hear of it no more.
+            self.stages.connections.fetch_sub(1, Ordering::SeqCst);
             (old, waiting.server.take())
         };
         drop(old);
-        self.stages.connections.fetch_sub(1, Ordering::SeqCst);
         server.into_iter().for_each(Waker::wake);
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+#[path = "stage_test.rs"]
+mod tests;
