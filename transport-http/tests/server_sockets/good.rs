@@ -1,5 +1,6 @@
 //! What is served.
 
+use sansio_mcp_http::origin::Policy;
 use sansio_mcp_http::server::Config;
 use serde_json::json;
 
@@ -82,6 +83,50 @@ fn who_has_a_token_is_known_and_a_wrong_one_is_refused() {
             let (head, body) = wire.response();
             assert!(head.starts_with(&format!("HTTP/1.1 {status}")) && body.contains(said), "{head} {body}");
             assert_eq!(head.contains("www-authenticate: Bearer"), status == "401");
+        }
+        drop(wire);
+        rig.assert_free();
+    });
+}
+
+#[test]
+fn a_check_that_panics_costs_its_request_alone() {
+    on_each(|serve| {
+        let rig = serve(Config::new());
+        let call = String::from_utf8(post(&call("who", &json!({})))).unwrap();
+        let mut wire = rig.connect();
+        for (token, status) in [("panics", "500"), ("good", "200")] {
+            let request = call.replacen("\r\n", &format!("\r\nauthorization: Bearer {token}\r\n"), 1);
+            wire.send(request.as_bytes());
+            let (head, _) = wire.response();
+            assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{head}");
+        }
+        drop(wire);
+        rig.assert_free();
+    });
+}
+
+#[test]
+fn a_page_may_ask_without_a_token_and_read_that_it_needs_one() {
+    const PAGE: &str = "https://app.example.com";
+    on_each(|serve| {
+        let rig = serve(Config::new().policy(Policy::default().allow_origin(PAGE).unwrap()));
+        let mut wire = rig.connect();
+        // Whatever stands in it, it is not the check that answers.
+        let preflight = format!(
+            "OPTIONS /mcp HTTP/1.1\r\nhost: localhost\r\norigin: {PAGE}\r\nauthorization: Bearer stolen\r\n\
+             access-control-request-method: POST\r\n\r\n"
+        );
+        wire.send(preflight.as_bytes());
+        let head = wire.until("\r\n\r\n");
+        assert!(head.starts_with("HTTP/1.1 204"), "{head}");
+        let call = String::from_utf8(post(&call("who", &json!({})))).unwrap();
+        for (origin, readable) in [(PAGE, true), ("http://localhost", false)] {
+            let more = format!("\r\nauthorization: Bearer stolen\r\norigin: {origin}\r\n");
+            wire.send(call.replacen("\r\n", &more, 1).as_bytes());
+            let (head, _) = wire.response();
+            assert!(head.starts_with("HTTP/1.1 401"), "{head}");
+            assert_eq!(head.contains(&format!("access-control-allow-origin: {PAGE}")), readable, "{head}");
         }
         drop(wire);
         rig.assert_free();

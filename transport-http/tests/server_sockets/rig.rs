@@ -103,6 +103,7 @@ fn token(head: &mut http::request::Parts) -> Result<(), http::Response<()>> {
     match head.headers.get("authorization").map(http::HeaderValue::as_bytes) {
         None => {}
         Some(b"Bearer good") => drop(head.extensions.insert(Caller::new("alice"))),
+        Some(b"Bearer panics") => panic!("as the test wants"),
         Some(_) => {
             let refused = http::Response::builder().status(401).header("www-authenticate", "Bearer");
             return Err(refused.body(()).unwrap());

@@ -55,8 +55,11 @@ impl<M: Mode> Endpoint<M> {
     }
 
     /// Looks at the head of every request first: who has checked a token puts a [`Caller`](crate::server::Caller) among its
-    /// extensions, or refuses it with a response, such as 401 and `WWW-Authenticate`. It must not block. Whatever takes longer, or
-    /// wants the response as well, is a layer around the [service](Service).
+    /// extensions, or refuses it with a response, such as 401 and `WWW-Authenticate`, which pages of
+    /// [listed origins](crate::origin::Policy::allow_origin) may read. It must not block; a request for which it panics is
+    /// answered with 500. Whatever takes longer, or wants the response as well, is a layer around the [service](Service).
+    ///
+    /// A browser's preflight, which never carries a token, is answered without it.
     pub fn check(
         mut self,
         check: impl Fn(&mut Parts) -> Result<(), Response<()>> + Send + Sync + 'static,

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -14,6 +15,7 @@ use pin_project_lite::pin_project;
 
 use super::Common;
 use super::life::{self, Life};
+use crate::origin::is_preflight;
 use crate::server::refusal::empty;
 use crate::server::{Body, BodyError, ResponseFuture};
 
@@ -53,12 +55,21 @@ impl Endpoint {
         if request.uri().path() != &**path {
             return ResponseFuture::done(empty(StatusCode::NOT_FOUND));
         }
-        let Some(check) = check else { return service.call_shared(request) };
+        // A preflight is sent by the browser and carries nothing yet that could be checked.
+        let asks = is_preflight(request.method(), request.headers());
+        let Some(check) = check.as_ref().filter(|_| !asks) else { return service.call_shared(request) };
         let (mut head, body) = request.into_parts();
-        match check(&mut head) {
-            Ok(()) => service.call_shared(Request::from_parts(head, body)),
-            Err(refused) => ResponseFuture::done(refused.map(|()| Body::empty())),
-        }
+        // One that panics costs this request, not all of its connection.
+        let mut refused = match catch_unwind(AssertUnwindSafe(|| check(&mut head))) {
+            Ok(Ok(())) => return service.call_shared(Request::from_parts(head, body)),
+            Ok(Err(refused)) => refused.map(|()| Body::empty()),
+            Err(_) => empty(StatusCode::INTERNAL_SERVER_ERROR),
+        };
+        // Pages that may call may read why they were refused.
+        let policy = &service.inner.config.policy;
+        let admitted = policy.admit(&head.headers, head.uri.authority()).ok();
+        policy.mark(admitted.as_ref(), refused.headers_mut());
+        ResponseFuture::done(refused)
     }
 }
 
