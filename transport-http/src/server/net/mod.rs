@@ -8,6 +8,7 @@ mod life;
 mod stage;
 
 use std::future::{Future, poll_fn};
+use std::io::ErrorKind;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -132,6 +133,9 @@ impl<L: Listener> Accepting<L> {
                     let seat = Seat::take(stages);
                     spawn.spawn(connection::serve(io, Arc::clone(common), spawn.clone(), seat));
                 }
+                // Its client has gone already: the next one is not to wait for that.
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset) => {}
                 Err(error) => {
                     tracing::warn!(%error, code = "ACCEPT", "a connection could not be accepted");
                     self.pause = Some(Alarm::new(clock, clock.mono() + ACCEPT_PAUSE));
@@ -142,3 +146,8 @@ impl<L: Listener> Accepting<L> {
         Poll::Pending
     }
 }
+
+#[cfg(all(test, feature = "smol"))]
+#[allow(clippy::unwrap_used)]
+#[path = "accept_test.rs"]
+mod tests;
