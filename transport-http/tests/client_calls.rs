@@ -60,8 +60,16 @@ fn further_headers_do_not_stand_in_for_the_protocols() {
     let mut headers = http::HeaderMap::new();
     headers.insert("x-tenant", "a".parse().unwrap());
     headers.insert("mcp-method", "wrong".parse().unwrap());
+    headers.append("mcp-name", "wrong".parse().unwrap());
+    headers.append("mcp-name", "twice".parse().unwrap());
+    headers.insert("mcp-param-region", "wrong".parse().unwrap());
     let world = world_with(setup(), Options::new().headers(headers));
     world.lab.run(async {
+        let mut list = world.client.list_tools_page(None);
+        begin(&mut list).await;
+        let post = world.fake.next().await;
+        assert_eq!((post.header("x-tenant"), post.header("mcp-method")), (Some("a"), Some("tools/list")));
+        assert_eq!((post.header("mcp-name"), post.header("mcp-param-region")), (None, None));
         let mut call = world.client.call_tool("a", &json!({}));
         begin(&mut call).await;
         let post = world.fake.next().await;

@@ -7,6 +7,7 @@ use http::HeaderMap;
 use sansio_mcp::limits::MAX_MESSAGE;
 
 use super::credentials::Credentials;
+use crate::mirror;
 use crate::sse::SseLimits;
 
 /// Bounds of one client.
@@ -22,7 +23,8 @@ pub struct HttpLimits {
     pub events: SseLimits,
     /// How long it may take until a connection is there: resolution of the name, TCP, TLS. Default 10 s.
     pub connect: Duration,
-    /// How long a connection is kept that nothing is under way on. Default 60 s.
+    /// How long a connection of HTTP/1.1 is kept that nothing is under way on. Default 60 s. The one of HTTP/2 is kept until the
+    /// server closes it, or the driver is dropped.
     pub idle: Duration,
     /// How long a stream is read on after its answer came, so that its connection can be used again. Default 1 s.
     pub drain: Duration,
@@ -64,7 +66,7 @@ impl HttpLimits {
         self
     }
 
-    /// Sets how long a connection is kept that nothing is under way on.
+    /// Sets how long a connection of HTTP/1.1 is kept that nothing is under way on.
     #[must_use]
     pub fn with_idle(mut self, idle: Duration) -> Self {
         self.idle = idle;
@@ -92,14 +94,23 @@ impl Options {
     /// Sets bounds other than the defaults.
     #[must_use]
     pub fn limits(mut self, limits: HttpLimits) -> Self {
-        self.limits = limits;
+        // With none, every call would wait for ever.
+        self.limits = limits.with_posts(limits.posts);
         self
     }
 
     /// Sends these headers with every request. Those that the protocol defines are not to be had this way: what it
     /// says stands in their place.
     #[must_use]
-    pub fn headers(mut self, headers: HeaderMap) -> Self {
+    pub fn headers(mut self, mut headers: HeaderMap) -> Self {
+        // Not every request has each of them, and one that has none must not get this one.
+        let mirrored = headers.keys().filter(|name| {
+            [mirror::PROTOCOL_VERSION, mirror::METHOD, mirror::NAME].contains(name)
+                || name.as_str().starts_with("mcp-param-")
+        });
+        for name in mirrored.cloned().collect::<Vec<_>>() {
+            headers.remove(name);
+        }
         self.headers = headers;
         self
     }
