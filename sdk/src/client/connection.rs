@@ -66,7 +66,8 @@ impl ClientConnection {
         Some(if listen { Queued::Listen } else { Queued::Call })
     }
 
-    /// As [`transmit`](Self::transmit); a request is shown to `look` at the same time.
+    /// As [`transmit`](Self::transmit); a request is shown to `look` at the same time, while the client is locked: it must not
+    /// use this connection or its client.
     pub fn transmit_with<T>(
         &self,
         stream: StreamId,

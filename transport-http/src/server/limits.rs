@@ -35,8 +35,9 @@ pub struct Limits {
     pub frame_bytes: usize,
     /// Connections, of sockets alone. One more is accepted when another has ended. Default 16,384.
     pub connections: usize,
-    /// How long the head of a request may take from its first byte on, of sockets alone. Then the connection is closed. Default
-    /// 10 s.
+    /// How long the head of a request may take from its first byte on, that of the first from the connection's beginning on, of
+    /// sockets alone. Then the connection is closed. Later heads of HTTP/2 are bounded by [`idle_time`](Self::idle_time) alone.
+    /// Default 10 s.
     pub header_time: Duration,
     /// How long a connection may be open without a request, of sockets alone. Then it is closed. Default 2 minutes.
     pub idle_time: Duration,

@@ -201,6 +201,8 @@ impl Inner {
     }
 
     fn poll_find(&self, cx: &mut Context<'_>, waited: &mut Option<u64>) -> Poll<Result<Found, BoxError>> {
+        // Dropped where nothing is locked: it wakes whoever drives the connection.
+        let mut gone = Vec::new();
         let mut state = self.lock();
         if let Some((attempt, why)) = &state.failed
             && *waited == Some(*attempt)
@@ -208,7 +210,7 @@ impl Inner {
             return Poll::Ready(Err(why.as_str().into()));
         }
         if state.protocol == Protocol::Http1 {
-            let lease = state.take_idle(self.clock.mono(), &self.limits);
+            let lease = state.take_idle(self.clock.mono(), &self.limits, &mut gone);
             return Poll::Ready(Ok(lease.map_or(Found::Connect(None), Found::Lease)));
         }
         if let Some(sender) = state.http2.as_ref().filter(|sender| !sender.is_closed()) {
@@ -240,9 +242,12 @@ impl Inner {
         if h2 || self.prior {
             let (sender, connection) = http2::handshake(self.spawned.clone(), io).await?;
             self.spawned.spawn(run(connection));
-            let mut state = self.lock();
-            state.protocol = Protocol::Http2;
-            state.http2 = Some(sender.clone());
+            let old = {
+                let mut state = self.lock();
+                state.protocol = Protocol::Http2;
+                state.http2.replace(sender.clone())
+            };
+            drop(old);
             return Ok(Lease::Http2(sender, false));
         }
         let (sender, connection) = http1::handshake(io).await?;
@@ -273,14 +278,15 @@ enum Found {
 }
 
 impl State {
-    fn take_idle(&mut self, now: Mono, limits: &HttpLimits) -> Option<Lease> {
+    /// The connection to use. Those that serve no more go to `gone`.
+    fn take_idle(&mut self, now: Mono, limits: &HttpLimits, gone: &mut Vec<Idle>) -> Option<Lease> {
         // The one used last is the one that the server is least about to close.
         let mut at = self.idle.len();
         while let Some(before) = at.checked_sub(1) {
             at = before;
             let idle = self.idle.get(at)?;
             if idle.sender.is_closed() || now.since(idle.since) >= limits.idle {
-                self.idle.remove(at);
+                gone.push(self.idle.remove(at));
             } else if idle.sender.is_ready() {
                 return Some(Lease::Http1(self.idle.remove(at).sender, true));
             }
@@ -322,8 +328,11 @@ async fn reap(pool: Weak<Inner>, clock: Arc<dyn Clock>, time: Duration) {
         clock.sleep(time).await;
         let Some(pool) = pool.upgrade() else { return };
         let now = clock.mono();
+        // Dropped where nothing is locked.
+        let mut gone = Vec::new();
         let mut state = pool.lock();
-        state.idle.retain(|idle| !idle.sender.is_closed() && now.since(idle.since) < time);
+        let over = |idle: &mut Idle| idle.sender.is_closed() || now.since(idle.since) >= time;
+        gone.extend(state.idle.extract_if(.., over));
         if state.idle.is_empty() {
             state.reaped = false;
             return;
