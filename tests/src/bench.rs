@@ -9,6 +9,8 @@ use std::time::Duration;
 use futures_io::{AsyncRead, AsyncWrite};
 use sansio_mcp::client::{Abandon, ClientConfig, Routing};
 use sansio_mcp::model::{ClientCapabilities, Implementation};
+use sansio_mcp_http::client::{Options, connect_on as connect_http};
+use sansio_mcp_http::server::{Config, Mode as Answers, Service};
 use sansio_mcp_memory::{Lab, Task, VirtualClock, drive, duplex, per_request, serve_streams};
 use sansio_mcp_sdk::client::{Client, ClientBuilder, ClientSetup};
 use sansio_mcp_sdk::clock::Clock;
@@ -17,6 +19,7 @@ use sansio_mcp_sdk::server::Server;
 use sansio_mcp_sdk::{Engine, Facts, Mode};
 use sansio_mcp_stdio::{LINE_LIMIT, connect_on, serve_on};
 
+use crate::http::serve_posts;
 use crate::log::Log;
 use crate::os_pipe::os_pipe;
 use crate::wire::Wire;
@@ -36,6 +39,12 @@ pub enum Target {
     PerRequest,
     /// `sansio_mcp_stdio` on pipes of the operating system.
     Stdio,
+    /// `sansio_mcp_http`, client and server, without sockets: JSON unless there is something to say before the answer.
+    HttpAuto,
+    /// The same, a stream of events for each answer.
+    HttpSse,
+    /// The same, JSON alone: nothing is said before the answer.
+    HttpJson,
 }
 
 impl Target {
@@ -49,6 +58,28 @@ impl Target {
 
     pub fn stdio() -> Self {
         Self::Stdio
+    }
+
+    pub fn http_auto() -> Self {
+        Self::HttpAuto
+    }
+
+    pub fn http_sse() -> Self {
+        Self::HttpSse
+    }
+
+    pub fn http_json() -> Self {
+        Self::HttpJson
+    }
+
+    /// Which form the answers have, over HTTP.
+    fn answers(self) -> Option<Answers> {
+        match self {
+            Self::HttpAuto => Some(Answers::Auto),
+            Self::HttpSse => Some(Answers::SseOnly),
+            Self::HttpJson => Some(Answers::JsonOnly),
+            Self::Memory | Self::PerRequest | Self::Stdio => None,
+        }
     }
 }
 
@@ -92,8 +123,14 @@ impl Bench {
         move || clock.sleep_until(clock.now().mono + time)
     }
 
+    /// All requests share a channel.
     pub fn is_shared(&self) -> bool {
-        self.target != Target::PerRequest
+        matches!(self.target, Target::Memory | Target::Stdio)
+    }
+
+    /// HTTP in one of its modes.
+    pub fn is_http(&self) -> bool {
+        self.target.answers().is_some()
     }
 
     /// A client of the sdk, what moves its bytes, and a server that is nothing but lines.
@@ -122,6 +159,7 @@ impl Bench {
             target: self.target,
             capacity: self.capacity,
             engine: None,
+            service: None,
             pipes: RefCell::default(),
             served: None,
         };
@@ -132,6 +170,10 @@ impl Bench {
             rig.pipes = RefCell::new(Some((Box::pin(ours), Box::pin(theirs))));
         } else {
             let (engine, driver) = Engine::new(server, clock);
+            rig.service = self.target.answers().map(|mode| {
+                let config = Config::new().mode(mode);
+                Service::new(engine.clone(), config).expect("a service")
+            });
             rig.engine = Some(engine);
             rig.served = Some(self.lab.spawn(driver));
         }
@@ -141,8 +183,8 @@ impl Bench {
 
 fn binding(target: Target) -> (Routing, Abandon) {
     match target {
-        Target::PerRequest => (Routing::PerRequest, Abandon::CloseStream),
         Target::Memory | Target::Stdio => (Routing::Shared, Abandon::Notify),
+        _ => (Routing::PerRequest, Abandon::CloseStream),
     }
 }
 
@@ -160,6 +202,7 @@ pub struct Rig {
     target: Target,
     capacity: usize,
     engine: Option<Engine>,
+    service: Option<Service>,
     pipes: RefCell<Option<(Reader, Writer)>>,
     served: Option<Task<()>>,
 }
@@ -168,6 +211,11 @@ impl Rig {
     /// The engine; stdio has one of its own.
     pub fn engine(&self) -> Option<&Engine> {
         self.engine.as_ref()
+    }
+
+    /// The service, over HTTP.
+    pub fn service(&self) -> Option<&Service> {
+        self.service.as_ref()
     }
 
     /// What the engine is doing, where one can see it.
@@ -183,6 +231,7 @@ impl Rig {
     /// Gives up the engine handle: once the connections are gone too, the server ends.
     pub fn release(&mut self) {
         self.engine = None;
+        self.service = None;
     }
 
     /// Whether the server has ended.
@@ -193,7 +242,7 @@ impl Rig {
     fn channel(&self) -> (Reader, Writer) {
         match self.target {
             Target::Stdio => self.pipes.borrow_mut().take().expect("stdio has one connection"),
-            Target::Memory | Target::PerRequest => {
+            _ => {
                 let (ours, theirs) = duplex(self.capacity);
                 let (reader, writer) = theirs.split();
                 let engine = self.engine.as_ref().expect("memory has an engine");
@@ -207,8 +256,13 @@ impl Rig {
 
     fn opener(&self) -> sansio_mcp_memory::StreamOpener {
         let (opener, acceptor) = per_request(self.capacity);
-        let engine = self.engine.clone().expect("memory has an engine");
-        self.lab.spawn(serve_streams(self.lab.clone(), engine, acceptor, LINE_LIMIT));
+        let lab = self.lab.clone();
+        if let (Some(service), Some(mode)) = (self.service.clone(), self.target.answers()) {
+            self.lab.spawn(serve_posts(lab, service, mode, acceptor));
+        } else {
+            let engine = self.engine.clone().expect("memory has an engine");
+            self.lab.spawn(serve_streams(lab, engine, acceptor, LINE_LIMIT));
+        }
         opener
     }
 
@@ -241,17 +295,23 @@ impl Rig {
                 let (client, pump) = connect_on(setup, reader, writer, clock);
                 (client, self.lab.spawn(pump))
             }
+            Target::HttpAuto | Target::HttpSse | Target::HttpJson => {
+                let service = self.service.clone().expect("HTTP has a service");
+                let endpoint = "http://127.0.0.1:3000/mcp".parse().expect("a URL");
+                let (client, driver) = connect_http(service, endpoint, setup, Options::new(), clock);
+                (client, self.lab.spawn(driver))
+            }
         }
     }
 
     /// A client that is nothing but lines.
     pub fn wire(&self) -> Wire {
         match self.target {
-            Target::PerRequest => Wire::streams(&self.lab, self.opener()),
             Target::Memory | Target::Stdio => {
                 let (reader, writer) = self.channel();
                 Wire::channel(&self.lab, reader, writer)
             }
+            _ => Wire::streams(&self.lab, self.opener()),
         }
     }
 }

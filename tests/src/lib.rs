@@ -1,9 +1,9 @@
 //! The harness of the promise suite: one row, every transport, virtual time.
 //!
 //! A row is an `async fn(Bench)`. [`rows!`] makes a test of it for each target: `memory` (one channel for all
-//! requests), `per_request` (a stream for each, as HTTP has them) and `stdio` (pipes of the operating system). A row
-//! speaks to the server through the sdk's client, or through [`Wire`], which writes lines and sees every line that
-//! comes back.
+//! requests), `per_request` (a stream for each, as HTTP has them), `stdio` (pipes of the operating system), and HTTP
+//! without sockets in its three modes: `http_auto`, `http_sse` and `http_json`. A row speaks to the server through the sdk's
+//! client, or through [`Wire`], which writes lines and sees every line that comes back.
 //!
 //! Nothing sleeps in real time: a [`Lab`](sansio_mcp_memory::Lab) runs everything on a virtual clock, which goes on
 //! only where nothing can be done, [`settle`](Bench::settle) meaning exactly that.
@@ -11,6 +11,7 @@
 
 mod asked;
 mod bench;
+mod http;
 mod log;
 mod os_pipe;
 mod probe;
@@ -18,6 +19,7 @@ mod wire;
 
 pub use asked::{check, form, kinds, said, text};
 pub use bench::{Bench, Rig, Target, run};
+pub use http::{Http, Sent};
 pub use log::{Event, Log};
 pub use os_pipe::{OsReader, OsWriter, os_pipe};
 pub use probe::{DropFlag, Gate, Trace};
@@ -25,12 +27,26 @@ pub use wire::{
     Wire, accepted, answering, asking, cancel, progress_of, request, response, responses, tool, tool_with,
 };
 
-/// Makes a test of each row for each target: `name: all;`, or for those in brackets.
+/// Makes a test of each row for each target: `name: all;`, or for some: `live`, where something can be said before the
+/// answer, and so everywhere but on `http_json`; `open`, where the row holds the engine, and so everywhere but on `stdio`;
+/// `open_live`, which is both; `http`, the three modes; or those in brackets.
 #[macro_export]
 macro_rules! rows {
     () => {};
     ($name:ident: all; $($rest:tt)*) => {
-        $crate::rows!($name: [memory per_request stdio]; $($rest)*);
+        $crate::rows!($name: [memory per_request stdio http_auto http_sse http_json]; $($rest)*);
+    };
+    ($name:ident: live; $($rest:tt)*) => {
+        $crate::rows!($name: [memory per_request stdio http_auto http_sse]; $($rest)*);
+    };
+    ($name:ident: open; $($rest:tt)*) => {
+        $crate::rows!($name: [memory per_request http_auto http_sse http_json]; $($rest)*);
+    };
+    ($name:ident: open_live; $($rest:tt)*) => {
+        $crate::rows!($name: [memory per_request http_auto http_sse]; $($rest)*);
+    };
+    ($name:ident: http; $($rest:tt)*) => {
+        $crate::rows!($name: [http_auto http_sse http_json]; $($rest)*);
     };
     ($name:ident: [$($target:ident)*]; $($rest:tt)*) => {
         mod $name {

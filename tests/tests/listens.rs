@@ -14,7 +14,7 @@ rows! {
     edge_56_ten_thousand_listens_on_ten_channels_all_hear_and_one_more_is_refused: [memory];
     edge_56_ten_thousand_listens_on_streams_of_their_own_all_hear: [memory];
     edge_56_who_never_reads_costs_bounded_memory_and_nobody_else_anything: [memory];
-    no_subscription_is_granted_where_none_are_allowed: all;
+    no_subscription_is_granted_where_none_are_allowed: live;
 }
 
 fn shop() -> Builder<Shared> {

@@ -55,10 +55,10 @@ static ALLOCATOR: Counting = Counting;
 
 rows! {
     p4_progress_without_a_token_allocates_nothing: all;
-    p4_a_yield_without_a_token_allocates_nothing: all;
-    p4_progress_without_a_token_formats_and_queues_nothing: [memory per_request];
-    p4_the_counter_counts_progress_with_a_token: all;
-    p7_a_flood_of_progress_to_an_unread_pipe_is_bounded: all;
+    p4_a_yield_without_a_token_allocates_nothing: live;
+    p4_progress_without_a_token_formats_and_queues_nothing: open;
+    p4_the_counter_counts_progress_with_a_token: live;
+    p7_a_flood_of_progress_to_an_unread_pipe_is_bounded: live;
     edge_memory_of_a_channel_under_a_flood_is_bounded: [memory stdio];
 }
 

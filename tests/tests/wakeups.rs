@@ -21,7 +21,7 @@ rows! {
     a_step_wakes_whichever_future_yielded_it: all;
     clean_up_registered_too_late_is_dropped_and_nothing_is_kept: all;
     what_a_layer_handed_to_another_task_ends_with_its_request: all;
-    a_spawn_hook_that_panics_fails_that_call_alone: [memory per_request];
+    a_spawn_hook_that_panics_fails_that_call_alone: open;
 }
 
 /// Polls its future only when that future itself was woken, as sets of futures do.

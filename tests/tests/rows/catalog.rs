@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 rows! {
     everything_comes_and_goes_while_the_server_serves: all;
-    e5_a_change_of_the_catalog_tells_exactly_the_lists_that_changed: all;
-    e5_changes_of_the_catalog_that_nobody_has_read_are_one: all;
-    a_change_is_made_whole_or_not_at_all: all;
+    e5_a_change_of_the_catalog_tells_exactly_the_lists_that_changed: live;
+    e5_changes_of_the_catalog_that_nobody_has_read_are_one: live;
+    a_change_is_made_whole_or_not_at_all: live;
     what_runs_on_a_removed_tool_runs_to_its_end: all;
     a_list_in_the_middle_of_a_change_skips_and_repeats_nothing: all;
     a_handler_changes_the_catalog_and_keeps_no_server_alive: [memory];
@@ -22,7 +22,7 @@ rows! {
     a_request_that_comes_with_the_change_finds_it_made: [memory];
     a_catalog_has_one_server_at_a_time: [memory];
     a_catalog_declares_all_that_may_come: all;
-    templates_stream_and_block_and_completions_block: [memory per_request];
+    templates_stream_and_block_and_completions_block: open_live;
 }
 
 fn shop(catalog: &Catalog<(), M>) -> Builder<M> {

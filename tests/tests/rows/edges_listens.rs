@@ -5,11 +5,11 @@ use sansio_mcp_tests::{Bench, Gate, request, rows, tool};
 use serde_json::{Value, json};
 
 rows! {
-    edge_55_the_acknowledgement_is_first_and_nothing_follows_that_was_not_asked_for: all;
-    edge_56_a_subscriber_that_reads_nothing_costs_one_notification_a_topic: [memory per_request];
-    edge_56_a_subscriber_too_far_behind_is_ended_alone_and_its_place_is_free: all;
+    edge_55_the_acknowledgement_is_first_and_nothing_follows_that_was_not_asked_for: live;
+    edge_56_a_subscriber_that_reads_nothing_costs_one_notification_a_topic: open_live;
+    edge_56_a_subscriber_too_far_behind_is_ended_alone_and_its_place_is_free: live;
     edge_57_the_end_of_input_answers_what_listens: [memory stdio];
-    edge_57_a_cancelled_subscription_is_silent_for_ever: all;
+    edge_57_a_cancelled_subscription_is_silent_for_ever: live;
 }
 
 /// Tells of what it has and of what nobody asks for.

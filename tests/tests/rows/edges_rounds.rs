@@ -21,7 +21,7 @@ rows! {
     edge_32_answers_without_state_are_taken_except_for_mutations: all;
     edge_32_missing_misplaced_and_malformed_answers_are_asked_again: all;
     edge_33_a_url_needs_its_capability_and_sampling_with_tools_its_own: all;
-    edge_35_retries_change_neither_the_params_nor_the_callers_metadata: all;
+    edge_35_retries_change_neither_the_params_nor_the_callers_metadata: live;
 }
 
 fn builder() -> Builder<M> {

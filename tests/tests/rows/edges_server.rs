@@ -11,16 +11,16 @@ use serde_json::{Value, json};
 
 rows! {
     edge_03_a_second_request_with_an_id_in_flight_disturbs_nothing: [memory stdio];
-    edge_03_equal_ids_on_two_streams_are_two_requests: [per_request];
+    edge_03_equal_ids_on_two_streams_are_two_requests: [per_request http_auto http_sse http_json];
     edge_12_a_result_that_cannot_be_encoded_is_an_error: all;
     edge_13_what_a_handler_gives_after_the_cancel_is_not_sent: all;
     edge_15_a_cancelled_handler_never_stops_the_read_loop: all;
-    edge_18_shutting_down_with_a_wedged_reader_ends_within_a_bound: [memory per_request];
+    edge_18_shutting_down_with_a_wedged_reader_ends_within_a_bound: open;
     edge_18_the_end_of_input_with_a_wedged_reader_ends_within_a_bound: [memory stdio];
     edge_20_a_lost_connection_cancels_every_handler: all;
-    edge_25_progress_stays_with_its_request: all;
-    edge_28_a_stuck_reader_never_blocks_the_handler: all;
-    edge_41_the_first_handler_may_report_before_anything_was_written: all;
+    edge_25_progress_stays_with_its_request: live;
+    edge_28_a_stuck_reader_never_blocks_the_handler: live;
+    edge_41_the_first_handler_may_report_before_anything_was_written: live;
     edge_42_discover_lists_and_cancels_are_served_while_every_slot_is_busy: all;
 }
 

@@ -10,10 +10,10 @@ use sansio_mcp_tests::{Bench, DropFlag, Trace, progress_of, request, response, r
 use serde_json::{Value, json};
 
 rows! {
-    p1_every_form_of_handler_answers_and_reports: all;
-    p1_a_stream_without_its_final_item_is_an_internal_error: all;
-    p1_nothing_is_polled_after_the_final_item: all;
-    p1_notes_go_to_the_log_alone: all;
+    p1_every_form_of_handler_answers_and_reports: live;
+    p1_a_stream_without_its_final_item_is_an_internal_error: live;
+    p1_nothing_is_polled_after_the_final_item: live;
+    p1_notes_go_to_the_log_alone: live;
     p2_a_streams_final_item_is_converted_as_an_async_functions_value: all;
     p2_layers_run_after_the_stream_ended_and_see_its_error: all;
 }

@@ -14,7 +14,7 @@ rows! {
     c6_clean_up_keeps_slot_and_lane_until_it_ends: all;
     c6_clean_up_keeps_the_lane_also_after_an_answer: all;
     c8_the_signal_is_a_value_to_await_and_to_hand_on: all;
-    c8_the_spawn_hook_changes_nothing: [memory per_request];
+    c8_the_spawn_hook_changes_nothing: open;
 }
 
 async fn c5_check_cancelled_fails_once_the_request_is_cancelled(b: Bench) {

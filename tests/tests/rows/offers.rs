@@ -22,7 +22,7 @@ rows! {
     failures_of_prompts_and_resources_are_errors_of_the_request: all;
     lists_have_pages_hints_icons_and_annotations_and_take_no_ticket: all;
     completions_belong_to_arguments_and_variables: all;
-    e4_log_messages_go_to_requests_that_asked_for_their_level: all;
+    e4_log_messages_go_to_requests_that_asked_for_their_level: live;
     e4_log_messages_need_the_switch: all;
 }
 

@@ -10,16 +10,16 @@ use sansio_mcp_tests::{Bench, Gate, Trace, progress_of, response, rows, tool, to
 use serde_json::{Value, json};
 
 rows! {
-    p3_progress_if_and_only_if_a_token: all;
+    p3_progress_if_and_only_if_a_token: live;
     p3_a_null_token_is_an_invalid_request: all;
-    p5_percent_maps_to_a_total_of_100_and_the_raw_form_to_anything: all;
-    p5_what_does_not_increase_or_is_no_number_is_not_sent_and_told: all;
-    p5_a_streams_refused_items_are_counted_and_logged: [memory per_request];
-    p5_a_streams_refused_items_are_not_sent: all;
-    p6_nothing_after_the_response: all;
-    p6_nothing_after_the_cancellation: all;
-    p7_past_16_unsent_the_newest_replaces_the_last: all;
-    p7_a_slow_reader_costs_bounded_lines_and_gets_newest_and_answer: all;
+    p5_percent_maps_to_a_total_of_100_and_the_raw_form_to_anything: live;
+    p5_what_does_not_increase_or_is_no_number_is_not_sent_and_told: live;
+    p5_a_streams_refused_items_are_counted_and_logged: open_live;
+    p5_a_streams_refused_items_are_not_sent: live;
+    p6_nothing_after_the_response: live;
+    p6_nothing_after_the_cancellation: live;
+    p7_past_16_unsent_the_newest_replaces_the_last: live;
+    p7_a_slow_reader_costs_bounded_lines_and_gets_newest_and_answer: live;
     p7_a_failed_write_of_progress_is_contained: all;
 }
 

@@ -13,7 +13,7 @@ rows! {
     m7_state_that_is_not_this_requests_is_one_opaque_refusal: all;
     m7_the_order_of_arguments_and_the_spelling_of_numbers_do_not_matter: all;
     m7_another_key_another_process_and_a_rotated_key: all;
-    m7_another_caller: [memory per_request];
+    m7_another_caller: open;
     m7_state_expires: all;
     edge_31_each_character_counts_and_only_the_operator_learns_why: all;
 }

@@ -8,12 +8,12 @@ use sansio_mcp_tests::{Bench, rows};
 use serde_json::json;
 
 rows! {
-    e5_changes_reach_exactly_the_subscriptions_that_asked: all;
-    e5_equal_changes_that_nobody_has_read_are_one: all;
-    e5_what_is_not_offered_is_declined_and_cannot_be_published: all;
-    edge_57_shutdown_cancel_and_loss_are_three_ends: [memory per_request];
-    subscriptions_take_no_slot_and_are_counted: [memory per_request];
-    a_layer_may_grant_less_or_refuse: all;
+    e5_changes_reach_exactly_the_subscriptions_that_asked: live;
+    e5_equal_changes_that_nobody_has_read_are_one: live;
+    e5_what_is_not_offered_is_declined_and_cannot_be_published: live;
+    edge_57_shutdown_cancel_and_loss_are_three_ends: open_live;
+    subscriptions_take_no_slot_and_are_counted: open_live;
+    a_layer_may_grant_less_or_refuse: live;
 }
 
 /// A shop whose tools change what can be subscribed to.

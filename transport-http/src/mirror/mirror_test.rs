@@ -174,6 +174,8 @@ fn what_a_server_takes() {
             vec![VERSION, CALL, ("Mcp-Name", "other")],
         ),
         (&call("7"), vec![VERSION, CALL, SQL]),
+        (&request("tools/call", r#""name":7"#), vec![VERSION, CALL, SQL]),
+        (&request("tools/call", r#""name":7"#), vec![VERSION, CALL]),
         (&r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(), vec![]),
         // Nothing is said about notifications, so nothing is required.
         (&r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#.to_owned(), vec![]),
@@ -227,8 +229,8 @@ fn what_a_server_refuses() {
             "'2025-11-25' does not match body value '2026-07-28'",
         ),
         (&future, vec![VERSION, CALL, SQL], -32020, "does not match body value 'v999.0.0'"),
-        (&future, vec![("MCP-Protocol-Version", "v999.0.0")], -32022, "Unsupported protocol version"),
-        (&old, vec![("MCP-Protocol-Version", "2025-11-25")], -32022, "Unsupported protocol version"),
+        (&future, vec![("MCP-Protocol-Version", "v999.0.0")], -32022, "this server speaks 2026-07-28"),
+        (&old, vec![("MCP-Protocol-Version", "2025-11-25")], -32022, "this server speaks 2026-07-28"),
         (&plain, vec![VERSION, VERSION, CALL, SQL], -32020, "MCP-Protocol-Version stands twice"),
         (&plain, vec![VERSION, CALL, CALL, SQL], -32020, "Mcp-Method stands twice"),
         (&plain, vec![VERSION, CALL, SQL, ("mcp-name", "other")], -32020, "Mcp-Name stands twice"),
@@ -343,7 +345,7 @@ fn the_body_of_a_refusal() {
     );
     assert_eq!(
         body(&[("MCP-Protocol-Version", "1900-01-01")], r#"{"jsonrpc":"2.0","id":"x","method":"ping"}"#),
-        r#"{"jsonrpc":"2.0","id":"x","error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28"],"requested":"1900-01-01"}}}"#
+        r#"{"jsonrpc":"2.0","id":"x","error":{"code":-32022,"message":"unsupported protocol version; this server speaks 2026-07-28","data":{"supported":["2026-07-28"],"requested":"1900-01-01"}}}"#
     );
     assert_eq!(
         body(&[("Mcp-Method", "a")], r#"{"jsonrpc":"2.0","method":"b"}"#),

@@ -81,7 +81,7 @@ pub enum Fault {
     #[error("Header mismatch: an argument that a header repeats stands twice")]
     Ambiguous,
     /// Header and body do not differ, and name another revision (-32022).
-    #[error("Unsupported protocol version")]
+    #[error("unsupported protocol version; this server speaks {}", sansio_mcp::PROTOCOL_VERSION)]
     Version {
         /// The revision that is named.
         requested: String,
@@ -125,8 +125,8 @@ impl Refusal {
 /// * Each of these, and each `Mcp-Param-*` that the tool knows, may stand once. Other `Mcp-Param-*` are ignored.
 /// * Another revision, named by both or by the header alone, is refused before anything else is compared: its rules are not
 ///   known here.
-/// * What the body lacks altogether (`_meta`, a call's name beside a missing header) is not a mismatch where there is nothing to
-///   compare; the engine refuses it.
+/// * Where there is nothing to compare with, because the body lacks `_meta` or its params cannot be read, there is no mismatch: the
+///   engine refuses it, and says why.
 /// * A response is let through; the engine refuses it.
 ///
 /// # Errors
@@ -151,6 +151,7 @@ fn check<R: Deref<Target = ParamHeaders>>(
     params: &Result<Option<Params<'_>>, ParamsError>,
     rules: impl FnOnce(&str) -> Option<R>,
 ) -> Result<(), Fault> {
+    let readable = params.is_ok();
     let params = params.as_ref().ok().and_then(Option::as_ref);
     let body = params.and_then(|params| params.meta.as_ref()?.protocol_version.as_deref());
     version(headers, required, body)?;
@@ -159,7 +160,7 @@ fn check<R: Deref<Target = ParamHeaders>>(
         Some(value) if value != *method => return Err(differs("Mcp-Method", &value, method)),
         _ => {}
     }
-    let Some(body) = name_of(method, params) else { return Ok(()) };
+    let Some(body) = name_of(method, params).filter(|_| readable) else { return Ok(()) };
     match (value(headers, &NAME, "Mcp-Name", decode)?, body) {
         (None, _) if required => return Err(missing("Mcp-Name")),
         (Some(_), None) => return Err(Fault::NotInBody { header: "Mcp-Name".to_owned() }),
