@@ -213,6 +213,10 @@ impl Rig {
         self.engine.as_ref()
     }
 
+    pub(crate) fn lab(&self) -> &Lab {
+        &self.lab
+    }
+
     /// The service, over HTTP.
     pub fn service(&self) -> Option<&Service> {
         self.service.as_ref()

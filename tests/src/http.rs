@@ -102,8 +102,12 @@ async fn write(writer: &mut PipeWriter, mut bytes: &[u8]) -> Result<(), Gone> {
 
 /// A client that is nothing but HTTP requests.
 pub struct Http {
+    lab: Lab,
     service: Service,
 }
+
+/// A response that takes longer never ends.
+const ENDLESS: Duration = Duration::from_mins(10);
 
 /// A response, read to its end.
 #[derive(Debug)]
@@ -117,7 +121,13 @@ pub struct Sent {
 impl Http {
     /// A client of a server that is served over HTTP.
     pub fn new(rig: &Rig) -> Self {
-        Self { service: rig.service().expect("HTTP has a service").clone() }
+        let service = rig.service().expect("HTTP has a service").clone();
+        Self { lab: rig.lab().clone(), service }
+    }
+
+    /// The head that belongs to a message.
+    pub fn head(&self, message: &Value) -> http::request::Builder {
+        request(message)
     }
 
     /// Posts a message with the headers that belong to it, and these in their place or beside them.
@@ -129,13 +139,28 @@ impl Http {
         self.raw(request).await
     }
 
+    /// Posts a message with one of the headers that belong to it twice.
+    pub async fn send_twice(&self, message: &Value, name: &'static str) -> Sent {
+        let mut request = request(message).body(message.to_string()).expect("a request");
+        let value = request.headers().get(name).expect("a header that belongs to it").clone();
+        request.headers_mut().append(name, value);
+        self.raw(request).await
+    }
+
+    /// Posts any body with the head that belongs to a message.
+    pub async fn post(&self, message: &Value, body: String) -> Sent {
+        self.raw(request(message).body(body).expect("a request")).await
+    }
+
     /// Sends any request.
     pub async fn raw(&self, request: Request<impl http_body::Body>) -> Sent {
+        let end = self.lab.clock().elapsed() + ENDLESS;
         let Ok(response) = self.service.call_shared(request).await;
         let (head, mut body) = response.into_parts();
         let mut bytes = Vec::new();
         while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
             bytes.extend_from_slice(&frame.expect("a whole stream").into_data().expect("no trailers"));
+            assert!(self.lab.clock().elapsed() < end, "it never ends");
         }
         let text = String::from_utf8(bytes).expect("text");
         let messages = if is_events(&head.headers) {
