@@ -7,11 +7,12 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_io::{AsyncRead, AsyncWrite};
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode};
 use http_body::Body as _;
 use sansio_mcp_http::mirror;
-use sansio_mcp_http::server::{Body, Mode, Service};
+use sansio_mcp_http::server::{Mode, Service};
 use sansio_mcp_memory::{Duplex, Lab, PipeWriter, StreamAcceptor};
 use serde_json::Value;
 
@@ -21,7 +22,11 @@ use crate::bench::Rig;
 const COMMIT: Duration = Duration::from_secs(15);
 
 /// Serves every stream that a client opens, each in a task of the lab; completes when no more will come.
-pub(crate) async fn serve_posts(lab: Lab, service: Service, mode: Mode, mut acceptor: StreamAcceptor) {
+pub(crate) async fn serve_posts<S, B>(lab: Lab, service: S, mode: Mode, mut acceptor: StreamAcceptor)
+where
+    S: tower_service::Service<Request<String>, Response = Response<B>> + Clone + 'static,
+    B: http_body::Body<Data = Bytes> + Unpin,
+{
     while let Some(io) = acceptor.accept().await {
         let (inner, service) = (lab.clone(), service.clone());
         lab.spawn(async move {
@@ -34,7 +39,11 @@ pub(crate) async fn serve_posts(lab: Lab, service: Service, mode: Mode, mut acce
 /// The client has closed its stream.
 struct Gone;
 
-async fn post(lab: Lab, service: Service, mode: Mode, io: Duplex) -> Result<(), Gone> {
+async fn post<S, B>(lab: Lab, mut service: S, mode: Mode, io: Duplex) -> Result<(), Gone>
+where
+    S: tower_service::Service<Request<String>, Response = Response<B>>,
+    B: http_body::Body<Data = Bytes> + Unpin,
+{
     let Duplex { mut reader, mut writer } = io;
     let mut line = Vec::new();
     while !line.ends_with(b"\n") {
@@ -48,8 +57,9 @@ async fn post(lab: Lab, service: Service, mode: Mode, io: Duplex) -> Result<(), 
     let text = String::from_utf8(line).expect("a line of text");
     let message: Value = serde_json::from_str(&text).expect("a line of JSON");
     let began = lab.clock().elapsed();
-    let response = service.call_shared(request(&message).body(text).expect("a request"));
-    let Ok(response) = unless_gone(&mut writer, response).await?;
+    let response = service.call(request(&message).body(text).expect("a request"));
+    // A connection that breaks off is what a client sees of a server that has gone.
+    let response = unless_gone(&mut writer, response).await?.map_err(|_| Gone)?;
     let (head, mut body) = response.into_parts();
     let mut reading =
         Reading { mode, is_events: is_events(&head.headers), status: head.status, held: Vec::new(), seen: 0 };
@@ -77,14 +87,17 @@ async fn unless_gone<T>(writer: &mut PipeWriter, future: impl Future<Output = T>
     .await
 }
 
-async fn next(writer: &mut PipeWriter, body: &mut Body) -> Result<Option<Vec<u8>>, Gone> {
+async fn next<B>(writer: &mut PipeWriter, body: &mut B) -> Result<Option<Vec<u8>>, Gone>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+{
     if body.is_end_stream() {
         return Ok(None);
     }
     let frame = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx));
     match unless_gone(writer, frame).await? {
         None => Ok(None),
-        Some(Ok(frame)) => Ok(Some(frame.into_data().expect("no trailers").to_vec())),
+        Some(Ok(frame)) => Ok(Some(frame.into_data().ok().expect("no trailers").to_vec())),
         // The stream ends in the middle.
         Some(Err(_)) => Err(Gone),
     }
