@@ -3,7 +3,7 @@
 #
 #   MCP_SPEC_DIR     where the specification's revisions are; without it the tests that read them are skipped,
 #                    unless CI is set: then they fail
-#   REQUIRE_PEERS=1  makes a missing peer (Python, npm) a failure instead of a skip
+#   REQUIRE_PEERS=1  makes a missing peer (Python, npm, nginx, Chromium) a failure instead of a skip
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -45,9 +45,12 @@ step_features() {
     for features in smol tokio threads smol,tokio tokio,threads; do
         cargo clippy -p sansio-mcp-stdio --no-default-features --features "$features" -- -D warnings
     done
-    for features in client client,smol client,tokio client,tls client,tls,smol client,tls,tokio; do
+    cargo check -p sansio-mcp-http --no-default-features
+    for features in server server,smol server,tokio server,smol,tokio \
+        client client,smol client,tokio client,tls client,tls,smol client,tls,tokio; do
         cargo clippy -p sansio-mcp-http --no-default-features --features "$features" -- -D warnings
     done
+    cargo test -p sansio-mcp-http --features tokio --example axum
     cargo check --workspace --all-features --all-targets
     cargo test -p sansio-mcp-tests --features validate --test validate
 }
@@ -96,31 +99,27 @@ step_dependencies() {
         echo "sansio-mcp-http without features depends on more than its rules need" >&2
         return 1
     fi
-    # Its client on hyper brings the runtime it was asked for, and no reactor of another. hyper itself uses channels of tokio.
-    no_other_reactor client,tls '(smol|async-io|polling|mio) '
-    no_other_reactor client,tls,smol '(mio|socket2) '
-    no_other_reactor client,tls,tokio '(smol|async-io|polling) '
     # Each driver brings its own runtime and no other; on plain threads there is none.
-    no_other_runtime smol '^(tokio|mio|async-std|async-executor) '
-    no_other_runtime tokio '^(smol|async-io|async-executor|async-std|blocking|polling) '
-    no_other_runtime threads '^(smol|tokio|mio|async-io|async-executor|async-std|blocking|polling) '
+    local smol='smol|async-io|async-executor|async-std|blocking|polling' tokio='tokio|mio|socket2|async-std'
+    no_other_runtime sansio-mcp-stdio smol "tokio|mio|async-std|async-executor"
+    no_other_runtime sansio-mcp-stdio tokio "$smol"
+    no_other_runtime sansio-mcp-stdio threads "$smol|$tokio"
+    local part
+    for part in server client client,tls; do
+        no_other_runtime sansio-mcp-http "$part" "$smol|mio|socket2"
+        no_other_runtime sansio-mcp-http "$part,smol" "mio|socket2|async-std"
+        no_other_runtime sansio-mcp-http "$part,tokio" "$smol"
+    done
     echo "no executor in core and sdk, one in each driver, none on plain threads"
 }
 
-no_other_reactor() {
-    local tree
-    tree=$(cargo tree -e normal -p sansio-mcp-http --no-default-features --features "$1" --prefix none)
-    if grep -E "^$2" <<<"$tree"; then
-        echo "sansio-mcp-http with $1 brings another reactor" >&2
-        return 1
-    fi
-}
-
+# A crate with these features does not depend on what the pattern names. hyper uses channels, locks and traits of tokio on any
+# runtime; mio is what makes it one.
 no_other_runtime() {
     local tree
-    tree=$(cargo tree -e normal -p sansio-mcp-stdio --no-default-features --features "$1" --prefix none)
-    if grep -E "$2" <<<"$tree"; then
-        echo "sansio-mcp-stdio on $1 brings another runtime" >&2
+    tree=$(cargo tree -e normal -p "$1" --no-default-features --features "$2" --prefix none)
+    if grep -E "^($3) " <<<"$tree"; then
+        echo "$1 with $2 brings another runtime" >&2
         return 1
     fi
 }
@@ -133,6 +132,12 @@ step_examples() {
     printf '%s\n' "$first"
     if [[ "$first" != "$second" ]]; then
         echo "the tour differs from run to run" >&2
+        return 1
+    fi
+    first=$(cargo run -q --example tour -- --http)
+    second=$(cargo run -q --example tour -- --http)
+    if [[ "$first" != "$second" ]] || ! grep -q '503 Service Unavailable' <<<"$first"; then
+        echo "the tour over HTTP differs from run to run, or was none" >&2
         return 1
     fi
     first=$(cargo run -q -p sansio-mcp-memory --example disappears)
@@ -169,6 +174,12 @@ step_peers() {
     bash peers/servers/run.sh
     bash peers/python/run.sh
     bash peers/npm/run.sh
+    bash peers/http/run.sh
+}
+
+# The official suite against the server and the client of conformance/, judged by what stands in its table.
+step_conformance() {
+    bash conformance/run.sh
 }
 
 # Compiles the measurements; running them is for a quiet machine.
@@ -176,7 +187,7 @@ step_bench() {
     (cd bench && cargo check --all-targets)
 }
 
-all=(format clippy test features docs no_std dependencies examples peers bench)
+all=(format clippy test features docs no_std dependencies examples peers conformance bench)
 if [[ $# -gt 0 ]]; then
     chosen=("$@")
 else

@@ -296,3 +296,21 @@ fn edge_43_a_correction_that_is_refused_again_is_not_kept() {
     client.call(START, tool()).unwrap();
     assert_eq!(sent(&mut client), [(3, "2027-01-01".into())]);
 }
+
+#[test]
+fn edge_43_a_server_that_lists_the_revision_it_refuses_is_asked_once_more_under_it() {
+    let config = ClientConfig::builder(Implementation::new("c", "1"), ClientCapabilities::default());
+    let mut client = Client::new(Arc::new(config.build().unwrap()));
+    client.call(START, tool()).unwrap();
+    assert_eq!(sent(&mut client), [(1, "2026-07-28".into())]);
+    client.hears(&refuses(1, &["2025-11-25", "2026-07-28"]));
+    assert_eq!(sent(&mut client), [(2, "2026-07-28".into())]);
+    client.hears(&refuses(2, &["2026-07-28"]));
+    assert!(client.ends().iter().any(|(_, how)| *how == "PEER_ERROR"), "one correction a call");
+    // Another that both speak goes first.
+    let mut client = client_of_two();
+    client.call(START, tool()).unwrap();
+    client.sends();
+    client.hears(&refuses(1, &["2027-01-01", "2026-07-28"]));
+    assert_eq!(sent(&mut client), [(2, "2026-07-28".into())]);
+}

@@ -7,12 +7,14 @@
 mod decode;
 mod frames;
 mod http;
+mod http_heads;
 mod models;
 mod seal;
 
 pub use decode::decoder;
 pub use frames::framer;
 pub use http::{http_mirror, sse};
+pub use http_heads::{http_accept, http_origin, http_status};
 pub use models::{admission, client_operations, pair, server_operations};
 pub use seal::sealed_state;
 
@@ -74,7 +76,7 @@ mod server_system;
 pub type Target = fn(&[u8]);
 
 /// The targets by their names, as the folders in `corpus` are called.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("framer", framer),
     ("decoder", decoder),
     ("sealed_state", sealed_state),
@@ -84,6 +86,9 @@ pub const TARGETS: [(&str, Target); 9] = [
     ("pair", pair),
     ("http_mirror", http_mirror),
     ("sse", sse),
+    ("http_accept", http_accept),
+    ("http_origin", http_origin),
+    ("http_status", http_status),
 ];
 
 /// The program of a target: libFuzzer's under `cfg(fuzzing)`, otherwise one that replays files.

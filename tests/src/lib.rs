@@ -68,3 +68,8 @@ macro_rules! rows {
         $crate::rows!($($rest)*);
     };
 }
+
+/// The README's examples, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

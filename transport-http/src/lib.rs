@@ -1,6 +1,8 @@
 //! The Model Context Protocol over Streamable HTTP (revision 2026-07-28, basic/transports/streamable-http).
 //!
-//! The module `server` (feature `server`) serves an engine: as a `tower` service over `http` types, wherever these are spoken.
+//! The module `server` (feature `server`) serves an engine: as a `tower` service over `http` types, wherever these are spoken, and on
+//! sockets of its own, with hyper, on smol or tokio.
+//! The module `client` (feature `client`) is the other side: a client of a URL, on hyper or on any HTTP client that is a service.
 //!
 //! The rules of the binding are pure functions, without sockets, an HTTP implementation or an executor:
 //!

@@ -3,6 +3,7 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use sansio_mcp::code::wire;
+use sansio_mcp::model::{RawJson, ServerBusy};
 use sansio_mcp::server::{ErrorReply, Status};
 use sansio_mcp::wire::{Envelope, Message};
 
@@ -22,6 +23,9 @@ pub fn of_answer(status: Status) -> StatusCode {
 
 /// The status of the answer to a notification that was accepted; it has no body.
 pub const NOTED: StatusCode = StatusCode::ACCEPTED;
+
+/// When another try at a busy server is worth while.
+const RETRY_AFTER_SECONDS: u64 = 1;
 
 /// A request that is refused before its body is a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -79,7 +83,9 @@ impl Rejection {
         match self {
             Self::Method => Some((header::ALLOW, HeaderValue::from_static("POST"))),
             Self::UnsupportedMediaType => Some((header::ACCEPT, crate::accept::JSON)),
-            Self::TooMany | Self::Closing => Some((header::RETRY_AFTER, HeaderValue::from_static("1"))),
+            Self::TooMany | Self::Closing => {
+                Some((header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS)))
+            }
             _ => None,
         }
     }
@@ -95,7 +101,15 @@ impl Rejection {
 
     /// Appends the body: a JSON-RPC error without an id, since no message was read.
     pub fn write(self, out: &mut Vec<u8>) {
-        ErrorReply::new(self.code(), &self.to_string()).write(out, None);
+        let code = self.code();
+        // Clients read there how long to wait, whichever transport it came over; `Retry-After` says the same.
+        let busy = (code == wire::BUSY).then(
+            || serde_json::json!({ "code": ServerBusy::CODE, "retryAfterMs": RETRY_AFTER_SECONDS * 1000 }),
+        );
+        let busy = busy.and_then(|busy| RawJson::from_value(&busy).ok());
+        let message = self.to_string();
+        ErrorReply { data: busy.as_ref().map(RawJson::as_raw), ..ErrorReply::new(code, &message) }
+            .write(out, None);
     }
 }
 
@@ -189,9 +203,13 @@ mod tests {
             let mut body = Vec::new();
             rejection.write(&mut body);
             let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
-            let wanted = serde_json::json!({
+            let mut wanted = serde_json::json!({
                 "jsonrpc": "2.0", "error": { "code": code, "message": rejection.to_string() }
             });
+            if code == 1001 {
+                let busy = serde_json::json!({ "code": "SERVER_BUSY", "retryAfterMs": 1000 });
+                wanted["error"]["data"] = busy;
+            }
             assert_eq!(body, wanted);
         }
     }

@@ -43,8 +43,3 @@ pub use smol::{connect_unix, serve_unix};
 pub use system::child::{Ended, Launch, Running, Stderr, Stopped};
 #[cfg(all(unix, any(feature = "smol", feature = "tokio", feature = "threads")))]
 pub use system::unix::Listener;
-
-/// The README's examples, compiled.
-#[cfg(all(doctest, feature = "smol"))]
-#[doc = include_str!("../../README.md")]
-pub struct Readme;

@@ -114,8 +114,8 @@ impl ClientConfigBuilder {
     }
 
     /// The revisions to speak, preferred first. The engine treats all of them as 2026-07-28, which is the
-    /// default; a server that refuses one with -32022 is asked again under the next it supports, once a call. If it takes that,
-    /// later calls are made under it at once.
+    /// default; a server that refuses one with -32022 is asked again under another that it supports, or under the same if that is all
+    /// it lists, once a call. If it takes that, later calls are made under it at once.
     #[must_use]
     pub fn versions<'a>(mut self, versions: impl IntoIterator<Item = &'a str>) -> Self {
         self.versions = versions.into_iter().map(Into::into).collect();

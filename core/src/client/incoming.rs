@@ -166,7 +166,8 @@ impl Client {
         }
     }
 
-    /// The first of our revisions that the server supports and that this attempt was not made under.
+    /// The first of our revisions that the server supports: another than this attempt's if there is one. A server that
+    /// refuses a revision and lists it, one replica of several for example, is asked again under it.
     fn mutual(&self, at: Key, error: &ErrorHead<'_>) -> Option<u8> {
         #[derive(serde::Deserialize)]
         struct Data<'a> {
@@ -176,13 +177,11 @@ impl Client {
         let data: Data<'_> = serde_json::from_str(error.data?.get()).ok()?;
         let tried = self.calls.get(at)?.revision;
         let supported = |version: &str| data.supported.iter().any(|supported| supported == version);
-        let next = self
-            .config
-            .revisions
-            .iter()
-            .enumerate()
-            .find(|(n, revision)| *n != usize::from(tried) && supported(&revision.version));
-        next.and_then(|(n, _)| u8::try_from(n).ok())
+        let ours = &self.config.revisions;
+        let mut mutual =
+            (0u8..).zip(ours).filter(|(_, revision)| supported(&revision.version)).map(|(n, _)| n);
+        let first = mutual.next()?;
+        Some(if first == tried { mutual.next().unwrap_or(first) } else { first })
     }
 
     pub(super) fn progress(&mut self, stream: StreamId, params: &Params<'_>) {

@@ -17,6 +17,7 @@ mod logs;
 mod outgoing;
 mod render;
 mod spec;
+mod streams;
 
 pub use calls::Client;
 pub use config::{Abandon, ClientConfig, ClientConfigBuilder, Routing};

@@ -299,9 +299,11 @@ impl Model {
                 let other = if call.older { NEWER } else { OLDER };
                 // A subscription that was acknowledged is past correcting.
                 let active = call.listens.as_ref().is_some_and(|(_, active)| *active);
-                if supported.contains(&other) && !call.corrected && !active {
+                let same = if call.older { OLDER } else { NEWER };
+                let mutual = supported.contains(&other) || supported.contains(&same);
+                if mutual && !call.corrected && !active {
                     call.corrected = true;
-                    call.older = !call.older;
+                    call.older ^= supported.contains(&other);
                     return self.send(nth);
                 }
                 Some(Event::Finished(nth, "PEER_ERROR"))

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::future::Future;
+use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -31,6 +32,12 @@ impl From<&str> for Failure {
 impl From<CallError> for Failure {
     fn from(error: CallError) -> Self {
         Self(format!("{}: {error}", error.code()))
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self(error.to_string())
     }
 }
 

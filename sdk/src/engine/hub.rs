@@ -482,7 +482,14 @@ impl HubState {
         let mut filled = Filled::default();
         let Some(channel) = self.channel(id) else { return filled };
         let start = out.len();
+        let framed = !frame.before.is_empty();
         while out.len() - start < max {
+            // Nothing is written, and no room made, in front of a message that is not there.
+            let unsent = if framed { channel.port.unsent_bytes() } else { 0 };
+            if framed && unsent == 0 {
+                break;
+            }
+            out.reserve(unsent.min(max));
             let before = out.len();
             out.extend_from_slice(frame.before);
             let transmit = match &mut channel.port {

@@ -1,4 +1,59 @@
 //! Clients over HTTP (basic/transports/streamable-http), of servers of revision 2026-07-28.
+//!
+//! `connect` of the modules `smol` and `tokio`, each behind the feature of its name, takes a URL and gives the application's
+//! [`Client`] and a [`Driver`], the future that moves its messages. The driver polls everything there is, connections too:
+//! nothing is spawned. [`connect_on`] does the same on any HTTP client that is a [`Service`].
+//!
+#![cfg_attr(feature = "smol", doc = "```no_run")]
+#![cfg_attr(not(feature = "smol"), doc = "```ignore")]
+//! use sansio_mcp_http::client::{self, Bearer, Options};
+//! use sansio_mcp_sdk::client::Client;
+//! use sansio_mcp_sdk::model::Implementation;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let setup = Client::builder(Implementation::new("host", "1")).build()?;
+//! let options = Options::new().credentials(Bearer::new("secret")?);
+//! let (client, driver) = client::connect_with("https://example.com/mcp", setup, options)?;
+//! ::smol::spawn(driver).detach();
+//! ::smol::block_on(async {
+//!     let result = client.call_tool("import", &serde_json::json!({"path": "a.csv"})).await?;
+//!     println!("{}", result.first_text().unwrap_or_default());
+//!     Ok(())
+//! })
+//! # }
+//! ```
+//!
+//! # What a request is
+//!
+//! Each is a POST and a small task of its own, so that giving one up closes its stream at once, before the first byte of the server
+//! too, and a stream that is slow or not read is in nobody's way. At most [`HttpLimits::posts`] are under way at a time;
+//! subscriptions do not count.
+//!
+//! Arguments that a tool's schema marks with `x-mcp-header` are repeated in headers, by what the lists of tools say that came
+//! over this client. A call of a tool that was in none is sent without: a server that wants headers refuses it (-32020), then
+//! the list is read and the call sent once more, as it is after the list has changed. Tools with invalid annotations are left
+//! out of every list, with a warning in the log.
+//!
+//! # What is no answer
+//!
+//! It fails its call at once: with [`CallError::Lost`](sansio_mcp_sdk::client::CallError::Lost) if the connection or stream
+//! was, and otherwise with [`CallError::Transport`](sansio_mcp_sdk::client::CallError::Transport) and one of these [codes](code):
+//!
+//! | code | what came |
+//! | --- | --- |
+//! | `NO_ANSWER` | 202, 204, another media type than the two, an empty body |
+//! | `BAD_ANSWER` | no message, or none that answers the request |
+//! | `TOO_LARGE` | more than [`HttpLimits`] allow |
+//! | `UNAUTHORIZED`, `FORBIDDEN` | 401, 403, after [`Credentials`] had their say |
+//! | `SERVER_BUSY` | 503 or 429; [busy](sansio_mcp_sdk::client::CallError::is_busy), with the hint of `Retry-After` in seconds |
+//! | `REDIRECTED` | a redirection, which is not followed |
+//! | `HTTP_STATUS` | another status of failure |
+//! | `LEGACY_SERVER` | an answer to `server/discover` that only earlier revisions give; see [`detect`] |
+//! | `UNSENDABLE`, `CREDENTIALS` | nothing: the request was not sent, because a header cannot repeat what it has to, or for want of credentials |
+//!
+//! An error of the protocol is the answer whatever its status is. A call whose connection was lost may have run.
+//!
+//! Subscriptions end when their stream does; [`Client::relisten`] opens them again.
 
 mod answer;
 mod body;

@@ -15,7 +15,7 @@ use sansio_mcp_sdk::protocol::server::{Kind, Transmit};
 use super::body::Body;
 use super::refusal::{empty, json};
 use super::service::{Asked, Inner, Served};
-use super::stream::{EVENT, SHORT, Stream};
+use super::stream::{EVENT, Stream};
 use crate::accept::{EVENTS, Form};
 use crate::sse::{self, NO_BUFFERING};
 use crate::status::{NOTED, Rejection, of_answer};
@@ -193,7 +193,7 @@ fn copy(mut bytes: Vec<u8>, mut data: impl Buf) -> Vec<u8> {
 
 /// What a response begins with.
 enum Ready {
-    /// The answer, as it was taken.
+    /// The answer, as JSON.
     Answer(StatusCode, Vec<u8>),
     /// A stream of events, beginning with these. The last may be among them.
     Events { first: Vec<u8>, last: bool },
@@ -210,7 +210,12 @@ impl Serving {
         };
         Poll::Ready(match taken {
             None => Ready::Nothing,
-            Some(Transmit { kind: Kind::Response(status), .. }) => Ready::Answer(of_answer(status), message),
+            Some(Transmit { kind: Kind::Response(status), .. }) => match of_answer(status) {
+                StatusCode::OK if self.served.form == Some(Form::Events) => {
+                    Ready::Events { first: event(&message), last: true }
+                }
+                status => Ready::Answer(status, message),
+            },
             Some(_) => {
                 // What is ready with it goes out with it.
                 let mut first = event(&message);
@@ -240,13 +245,10 @@ impl Serving {
 
 impl Ready {
     fn respond(self, inner: &Inner, served: Served) -> Response<Body> {
-        let Served { exchange, admitted, form, open, notification } = served;
+        let Served { exchange, admitted, open, notification, .. } = served;
         let mut response = match self {
             Self::Nothing if notification => empty(NOTED),
             Self::Nothing => return inner.reject(Rejection::Closing, &admitted),
-            Self::Answer(status, message) if form == Some(Form::Events) && status == StatusCode::OK => {
-                events(Body::full(event(&message).into()))
-            }
             Self::Answer(status, message) => json(status, message),
             Self::Events { first, last: true } => events(Body::full(first.into())),
             Self::Events { first, last: false } => {
@@ -261,7 +263,7 @@ impl Ready {
 
 /// A message as an event.
 fn event(message: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(message.len() + EVENT.before.len() + EVENT.after.len() + SHORT);
+    let mut out = Vec::with_capacity(message.len() + EVENT.before.len() + EVENT.after.len());
     sse::message(&mut out, message);
     out
 }

@@ -21,9 +21,6 @@ use crate::sse;
 /// How a message becomes an event; see [`sse::message`].
 pub(super) const EVENT: Framing = Framing::new(b"data: ", b"\n\n");
 
-/// Bytes that a part with one short event needs.
-pub(super) const SHORT: usize = 512;
-
 /// The events of one request.
 pub(super) struct Stream {
     /// What was ready when the stream began.
@@ -179,7 +176,7 @@ impl Watch {
 
     /// The events that are ready, and whether they are the last. Without any, a comment if it is time for one.
     fn events(&self, exchange: &Exchange, quiet: bool, cx: &mut Context<'_>) -> (Bytes, bool) {
-        let mut out = Vec::with_capacity(SHORT);
+        let mut out = Vec::new();
         let last = match exchange.poll_fill(cx, &mut out, self.frame_bytes, EVENT) {
             Poll::Ready(filled) => filled.is_last(),
             Poll::Pending => {

@@ -64,14 +64,13 @@ fn a_body_over_the_limit_is_413_and_the_connection_ends() {
         let long = call("add", &json!({"text": "x".repeat(2000)}));
         let told = post(&long);
         let head = String::from_utf8(told).unwrap().split_once("\r\n\r\n").unwrap().0.to_owned();
-        let chunked: String = head
-            .lines()
-            .filter(|line| !line.starts_with("content-length"))
-            .map(|line| format!("{line}\r\n"))
-            .collect();
+        let lines: Vec<_> = head.lines().filter(|line| !line.starts_with("content-length")).collect();
         let text = long.to_string();
-        let chunked =
-            format!("{chunked}transfer-encoding: chunked\r\n\r\n{:x}\r\n{text}\r\n0\r\n\r\n", text.len());
+        let chunked = format!(
+            "{}\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{text}\r\n0\r\n\r\n",
+            lines.join("\r\n"),
+            text.len()
+        );
         // Its client reads the answer after it has sent all of it, which the server does not wait for.
         let longer = post(&call("add", &json!({"text": "x".repeat(8_000_000)})));
         for request in [post(&long), chunked.into_bytes(), longer] {

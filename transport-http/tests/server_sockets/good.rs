@@ -69,3 +69,21 @@ fn events_arrive_while_the_stream_is_open() {
         rig.assert_free();
     });
 }
+
+#[test]
+fn who_has_a_token_is_known_and_a_wrong_one_is_refused() {
+    on_each(|serve| {
+        let rig = serve(Config::new());
+        let call = String::from_utf8(post(&call("who", &json!({})))).unwrap();
+        let mut wire = rig.connect();
+        for (token, status, said) in [("good", "200", "alice"), ("stolen", "401", "")] {
+            let request = call.replacen("\r\n", &format!("\r\nauthorization: Bearer {token}\r\n"), 1);
+            wire.send(request.as_bytes());
+            let (head, body) = wire.response();
+            assert!(head.starts_with(&format!("HTTP/1.1 {status}")) && body.contains(said), "{head} {body}");
+            assert_eq!(head.contains("www-authenticate: Bearer"), status == "401");
+        }
+        drop(wire);
+        rig.assert_free();
+    });
+}

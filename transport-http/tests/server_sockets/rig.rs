@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use sansio_mcp_http::server::{Config, Endpoint, Handle, Limits};
+use sansio_mcp_http::server::{Caller, Config, Endpoint, Handle, Limits};
 use sansio_mcp_sdk::server::{Builder, Context, NoArguments, RawArguments, Server};
 use serde_json::{Value, json};
 
@@ -36,6 +36,10 @@ pub fn shop(log: Log) -> Builder<sansio_mcp_sdk::Shared, Log> {
         .state(log)
         .tool("add", async |_: NoArguments, _: Cx| Ok("two"))
         .tool("echo", async |arguments: RawArguments, _: Cx| Ok(arguments.0.to_string()))
+        .tool("who", async |_: NoArguments, cx: Cx| {
+            let caller = cx.caller().map(|caller| caller.to_vec()).unwrap_or_default();
+            Ok(String::from_utf8_lossy(&caller).into_owned())
+        })
         .tool("hour", async |_: NoArguments, cx: Cx| {
             begun(&cx);
             cx.sleep(Duration::from_hours(1)).await;
@@ -94,10 +98,24 @@ pub fn on_each(test: impl Fn(fn(Config) -> Rig)) {
     test(Rig::on_tokio);
 }
 
+/// Who has a token is known, and the token has to be the right one.
+fn token(head: &mut http::request::Parts) -> Result<(), http::Response<()>> {
+    match head.headers.get("authorization").map(http::HeaderValue::as_bytes) {
+        None => {}
+        Some(b"Bearer good") => drop(head.extensions.insert(Caller::new("alice"))),
+        Some(_) => {
+            let refused = http::Response::builder().status(401).header("www-authenticate", "Bearer");
+            return Err(refused.body(()).unwrap());
+        }
+    }
+    Ok(())
+}
+
 fn endpoint(config: Config) -> (Endpoint, Log) {
     let log = Log::default();
     let server = shop(log.clone()).build().unwrap();
-    (Endpoint::new(server).config(config).address(([127, 0, 0, 1], 0)), log)
+    let endpoint = Endpoint::new(server).config(config).address(([127, 0, 0, 1], 0));
+    (endpoint.check(token), log)
 }
 
 impl Rig {

@@ -55,7 +55,7 @@ impl Stage {
     pub(crate) async fn tampered(&self) -> Result<(), Box<dyn Error>> {
         let t = &self.timeline;
         t.scene("A state that was tampered with is refused, and nobody is told why");
-        let mut wire = self.by_hand();
+        let mut hand = self.by_hand();
         let capabilities = json!({"elicitation": {"form": {}}});
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -69,22 +69,17 @@ impl Stage {
             let params = format!(r#"{{{call},{}"_meta":{meta}}}"#, answers.unwrap_or_default());
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
         };
-        wire.send(&request(1, 6_000, None)).await;
-        let asked = wire.next().await.unwrap_or_default();
+        let asked = hand.asks(&request(1, 6_000, None)).await;
         let state = &asked["result"]["requestState"];
 
         t.client("answers, with one character of the state changed");
-        wire.send(&request(2, 6_000, Some(&changed(state)))).await;
-        let changed = wire.next().await.unwrap_or_default();
+        let changed = hand.asks(&request(2, 6_000, Some(&changed(state)))).await;
         t.client("answers with the state as it was, for another amount");
-        wire.send(&request(3, 600_000, Some(state))).await;
-        let moved = wire.next().await.unwrap_or_default();
+        let moved = hand.asks(&request(3, 600_000, Some(state))).await;
         t.client("answers as it should");
-        wire.send(&request(4, 6_000, Some(state))).await;
-        let honest = wire.next().await.unwrap_or_default();
+        let honest = hand.asks(&request(4, 6_000, Some(state))).await;
         t.client("answers so once more");
-        wire.send(&request(5, 6_000, Some(state))).await;
-        let twice = wire.next().await.unwrap_or_default();
+        let twice = hand.asks(&request(5, 6_000, Some(state))).await;
 
         t.check("both got the same opaque error -32602", {
             changed["error"]["code"] == -32602 && changed["error"] == moved["error"]

@@ -1,19 +1,12 @@
 //! Every way in which a call can fail, made to happen, with its code and the sentence that comes with it.
 
 use std::error::Error;
-use std::sync::Arc;
 use std::time::Duration;
 
-use futures_io::{AsyncRead, AsyncWrite};
-use sansio_mcp_memory::pair;
-use sansio_mcp_sdk::client::{CallError, Client, ClientSetup};
-use sansio_mcp_sdk::lines::pump;
+use sansio_mcp_sdk::client::CallError;
 use sansio_mcp_sdk::protocol::client::CallSpec;
-use sansio_mcp_stdio::LINE_LIMIT;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::tap::Tap;
-use crate::wire::Wire;
 use crate::{Stage, client_config};
 
 impl Stage {
@@ -83,28 +76,5 @@ impl Stage {
             distinct.len() == codes.len() && !codes.contains(&"(none)"),
         );
         Ok(())
-    }
-
-    /// A client of a server that answers every request with this result.
-    pub(crate) fn scripted(&self, setup: impl Into<ClientSetup>, result: Value) -> Client {
-        let clock = Arc::new(self.lab.clock());
-        let (client, connection) = Client::connect(setup, clock.clone());
-        let (ours, theirs) = pair();
-        let (reader, writer) = ours.split();
-        let writer = Tap::new(writer, &self.timeline, "     -->");
-        self.lab.spawn(pump(connection, reader, writer, clock, LINE_LIMIT));
-        let (reader, writer) = theirs.split();
-        let writer = Tap::new(writer, &self.timeline, "     <--");
-        self.lab.spawn(answer_all(Wire::new(reader, writer), result));
-        client
-    }
-}
-
-async fn answer_all<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(mut wire: Wire<R, W>, result: Value) {
-    while let Some(request) = wire.next().await {
-        let answer = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, request["id"]);
-        if !request["id"].is_null() && !wire.send(&answer).await {
-            return;
-        }
     }
 }

@@ -3,10 +3,11 @@
 //!
 //! ```text
 //! cargo run --example tour
+//! cargo run --example tour -- --http
 //! ```
 //!
-//! A client and the bookshop server talk over a pipe in memory, under a virtual clock: half a minute of waiting for a
-//! payment takes no time at all, and every run prints the same.
+//! A client and the bookshop server talk over a pipe in memory, or over HTTP without a socket, under a virtual clock: half a
+//! minute of waiting for a payment takes no time at all, and every run prints the same.
 
 /// As `println!`, but a reader that has seen enough (`| head`) ends the tour quietly.
 macro_rules! say {
@@ -20,6 +21,7 @@ macro_rules! say {
 
 mod bounds;
 mod failures;
+mod http;
 mod listening;
 mod person;
 mod questions;
@@ -28,6 +30,7 @@ mod shop;
 mod tap;
 mod timeline;
 mod turnstile;
+mod way;
 mod wire;
 
 use std::error::Error;
@@ -37,23 +40,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use person::Person;
-use sansio_mcp_memory::{Lab, PipeReader, PipeWriter, Task, pair};
+use sansio_mcp_memory::Lab;
 use sansio_mcp_sdk::Engine;
-use sansio_mcp_sdk::client::{CallError, Client, ClientSetup};
-use sansio_mcp_sdk::lines::pump;
+use sansio_mcp_sdk::client::{CallError, Client};
 use sansio_mcp_sdk::protocol::client::ClientConfig;
 use sansio_mcp_sdk::protocol::model::{CallToolResult, ClientCapabilities, Implementation, RawJson};
 use sansio_mcp_sdk::protocol::server::continuation::NoEntropy;
 use sansio_mcp_sdk::server::{KeyRing, SealKey};
-use sansio_mcp_stdio::LINE_LIMIT;
 use serde_json::{Value, json};
 use shop::{Season, Shop};
 use smol::future::or;
-use tap::Tap;
 use timeline::Timeline;
 use tracing_subscriber::layer::SubscriberExt;
 use turnstile::Turnstile;
-use wire::Wire;
+use way::Way;
 
 /// Requests that the server runs at one time.
 const SLOTS: usize = 2;
@@ -64,12 +64,18 @@ const QUEUE: usize = 2;
 struct Stage {
     lab: Lab,
     engine: Engine,
+    way: Way,
     season: Season,
     timeline: Timeline,
     turnstile: Turnstile,
 }
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let http = match std::env::args().nth(1).as_deref() {
+        None => false,
+        Some("--http") => true,
+        Some(other) => return Err(format!("unknown: {other}").into()),
+    };
     let lab = Lab::new();
     let timeline = Timeline::new(lab.clock());
     tracing::subscriber::set_global_default(tracing_subscriber::registry().with(timeline.clone()))?;
@@ -84,12 +90,13 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let (engine, driver) = Engine::new(server, Arc::new(lab.clock()));
     lab.spawn(driver);
 
+    let way = if http { Way::http(&engine)? } else { Way::Pipe };
     say!(
         "A bookshop server with {SLOTS} slots and room for {QUEUE} to wait, and a client. Times are virtual and begin \
-         anew in each\nscene. `-->` and `<--` are lines on the wire, from the client and to it; `…` stands for what was \
-         left out."
+         anew in each\nscene. `-->` and `<--` are {}; `…` stands for what was left out.",
+        way.shows()
     );
-    let stage = Stage { lab: lab.clone(), engine, season, timeline, turnstile };
+    let stage = Stage { lab: lab.clone(), engine, way, season, timeline, turnstile };
     let held = lab.run(async {
         let person = Person::new(&stage.timeline, stage.lab.clock(), &stage.engine);
         let (client, _) = stage.connect(client_config()?);
@@ -138,30 +145,6 @@ fn client_config() -> Result<ClientConfig, Box<dyn Error>> {
 }
 
 impl Stage {
-    /// A client on a pipe of its own, with a tap on both directions. The task is the server's end.
-    fn connect(&self, setup: impl Into<ClientSetup>) -> (Client, Task<()>) {
-        let clock = Arc::new(self.lab.clock());
-        let (ours, theirs) = pair();
-        let (reader, writer) = theirs.split();
-        let writer = Tap::new(writer, &self.timeline, "     <--");
-        let served = self.lab.spawn(pump(self.engine.connect(), reader, writer, clock.clone(), LINE_LIMIT));
-        let (client, connection) = Client::connect(setup, clock.clone());
-        let (reader, writer) = ours.split();
-        let writer = Tap::new(writer, &self.timeline, "     -->");
-        self.lab.spawn(pump(connection, reader, writer, clock, LINE_LIMIT));
-        (client, served)
-    }
-
-    /// The server's other end without a client, for lines by hand.
-    fn by_hand(&self) -> Wire<PipeReader, Tap<PipeWriter>> {
-        let (ours, theirs) = pair();
-        let (reader, writer) = theirs.split();
-        let writer = Tap::new(writer, &self.timeline, "     <--");
-        self.lab.spawn(pump(self.engine.connect(), reader, writer, Arc::new(self.lab.clock()), LINE_LIMIT));
-        let (reader, writer) = ours.split();
-        Wire::new(reader, Tap::new(writer, &self.timeline, "     -->"))
-    }
-
     /// Asks for a status, on the side.
     async fn status(&self, client: &Client, tool: &str) -> Result<Value, CallError> {
         self.timeline.quiet(true);

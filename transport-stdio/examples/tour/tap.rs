@@ -54,7 +54,7 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for Tap<W> {
 }
 
 /// A line without what every line has, cut to the width. What was left out shows as an ellipsis.
-fn shortened(line: &str) -> String {
+pub(crate) fn shortened(line: &str) -> String {
     let mut text = line.to_owned();
     for (from, to) in [
         (r#"{"jsonrpc":"2.0","#, "{…"),

@@ -2,6 +2,8 @@
 
 mod io;
 mod pool;
+#[cfg(any(feature = "smol", feature = "tls"))]
+mod stream;
 pub(super) mod time;
 #[cfg(feature = "tls")]
 mod tls;
@@ -17,10 +19,10 @@ use super::options::Options;
 use super::spawn::Spawned;
 use super::{Driver, connect_spawning};
 
-#[cfg(feature = "smol")]
-pub(super) use io::Io;
 pub(super) use io::{Connected, Connecting, Connector};
 pub use pool::{Exchange, Pool, PooledBody};
+#[cfg(feature = "smol")]
+pub(super) use stream::Io;
 
 /// The driver of a client on [`hyper`].
 pub type HttpDriver = Driver<Pool, Exchange, PooledBody>;

@@ -370,3 +370,8 @@ impl Drop for PooledBody {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+#[path = "pool_test.rs"]
+mod tests;

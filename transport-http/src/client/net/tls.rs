@@ -8,7 +8,8 @@ use futures_rustls::rustls::crypto::ring;
 use futures_rustls::rustls::pki_types::ServerName;
 use futures_rustls::rustls::{ClientConfig, RootCertStore};
 
-use super::io::{Connected, Io};
+use super::io::Connected;
+use super::stream::Io;
 
 /// What a handshake needs.
 #[derive(Clone)]

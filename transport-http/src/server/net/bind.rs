@@ -5,6 +5,8 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
+use http::Response;
+use http::request::Parts;
 use sansio_mcp_sdk::clock::Clock;
 use sansio_mcp_sdk::server::{ConfigError, Server};
 use sansio_mcp_sdk::{Driver, Engine, Mode, Shared};
@@ -20,13 +22,17 @@ pub struct Endpoint<M: Mode = Shared> {
     config: Config,
     address: SocketAddr,
     path: String,
+    check: Option<Box<Check>>,
 }
+
+/// Looks at the head of a request before it is served.
+pub(super) type Check = dyn Fn(&mut Parts) -> Result<(), Response<()>> + Send + Sync;
 
 impl<M: Mode> Endpoint<M> {
     /// An endpoint for this server.
     pub fn new(server: Server<M>) -> Self {
         let address = (Ipv4Addr::LOCALHOST, 3000).into();
-        Self { server, config: Config::default(), address, path: "/mcp".to_owned() }
+        Self { server, config: Config::default(), address, path: "/mcp".to_owned(), check: None }
     }
 
     /// Which form answers have, bounds, which hosts and origins are served.
@@ -48,8 +54,19 @@ impl<M: Mode> Endpoint<M> {
         self
     }
 
+    /// Looks at the head of every request first: who has checked a token puts a [`Caller`](crate::server::Caller) among its
+    /// extensions, or refuses it with a response, such as 401 and `WWW-Authenticate`. It must not block. Whatever takes longer, or
+    /// wants the response as well, is a layer around the [service](Service).
+    pub fn check(
+        mut self,
+        check: impl Fn(&mut Parts) -> Result<(), Response<()>> + Send + Sync + 'static,
+    ) -> Self {
+        self.check = Some(Box::new(check));
+        self
+    }
+
     pub(in crate::server) fn bind(self, clock: Arc<dyn Clock>) -> Result<Bound<M>, BindError> {
-        let Self { server, config, address, path } = self;
+        let Self { server, config, address, path, check } = self;
         if !path.starts_with('/') {
             return Err(ConfigError::new("path", "does not begin with /").into());
         }
@@ -59,7 +76,7 @@ impl<M: Mode> Endpoint<M> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let common = Arc::new(Common { service, path: path.into(), limits, clock });
+        let common = Arc::new(Common { service, path: path.into(), check, limits, clock });
         let running = Running { common, driver, stages: Arc::new(Stages::new()) };
         Ok(Bound { listener, address, running })
     }

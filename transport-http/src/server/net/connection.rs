@@ -39,7 +39,7 @@ where
         if over { Poll::Ready(None) } else { Poll::Pending }
     });
     let Some(is_http2) = begun.await else { return };
-    let endpoint = Endpoint { service: common.service.clone(), path: Arc::clone(&common.path), life };
+    let endpoint = Endpoint { common, life };
     if is_http2 {
         let connection = http2::Builder::new(Spawned(spawn))
             .max_concurrent_streams(limits.concurrent_streams)

@@ -12,13 +12,13 @@ use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use pin_project_lite::pin_project;
 
+use super::Common;
 use super::life::{self, Life};
 use crate::server::refusal::empty;
-use crate::server::{Body, BodyError, ResponseFuture, Service};
+use crate::server::{Body, BodyError, ResponseFuture};
 
 pub(super) struct Endpoint {
-    pub(super) service: Service,
-    pub(super) path: Arc<str>,
+    pub(super) common: Arc<Common>,
     pub(super) life: Arc<Life>,
 }
 
@@ -43,12 +43,22 @@ impl hyper::service::Service<Request<Incoming>> for Endpoint {
 
     fn call(&self, request: Request<Incoming>) -> Answer {
         let noted = Some(self.life.begin());
-        let future = if request.uri().path() == &*self.path {
-            self.service.call_shared(request)
-        } else {
-            ResponseFuture::done(empty(StatusCode::NOT_FOUND))
-        };
-        Answer { future, request: noted }
+        Answer { future: self.future(request), request: noted }
+    }
+}
+
+impl Endpoint {
+    fn future(&self, request: Request<Incoming>) -> ResponseFuture<Incoming> {
+        let Common { service, path, check, .. } = &*self.common;
+        if request.uri().path() != &**path {
+            return ResponseFuture::done(empty(StatusCode::NOT_FOUND));
+        }
+        let Some(check) = check else { return service.call_shared(request) };
+        let (mut head, body) = request.into_parts();
+        match check(&mut head) {
+            Ok(()) => service.call_shared(Request::from_parts(head, body)),
+            Err(refused) => ResponseFuture::done(refused.map(|()| Body::empty())),
+        }
     }
 }
 

@@ -46,6 +46,7 @@ pub(super) trait Listener {
 pub(super) struct Common {
     service: Service,
     path: Arc<str>,
+    check: Option<Box<bind::Check>>,
     limits: Limits,
     clock: Arc<dyn Clock>,
 }

@@ -68,9 +68,7 @@ impl Port for ChildPort {
 
     fn input_end(&self, framer: &mut Framer) {
         match framer.finish() {
-            Some(Frame::Line(line)) => {
-                self.connection.handle_message(StreamId::SHARED, line);
-            }
+            Some(Frame::Line(line)) => drop(self.connection.handle_message(StreamId::SHARED, line)),
             Some(Frame::TooLong) => self.connection.handle_oversized(),
             None => {}
         }

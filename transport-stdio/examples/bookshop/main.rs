@@ -1,18 +1,22 @@
-//! The bookshop as a server on stdin and stdout, for any MCP client:
+//! The bookshop as a server for any MCP client, on stdin and stdout or over HTTP:
 //!
 //! ```text
 //! cargo run --example bookshop
+//! cargo run --example bookshop -- --http 127.0.0.1:3000 [--host NAME].. [--origin ORIGIN]..
 //! ```
 //!
-//! What it has to tell its operator goes to stderr; `RUST_LOG=trace` tells more.
+//! What it has to tell its operator goes to stderr; `RUST_LOG=trace` tells more. Over HTTP its URL is the one line on stdout; it
+//! serves this machine alone, unless further names of it (`--host`) and origins of pages (`--origin`) are listed, and leaves
+//! in order on SIGINT and SIGTERM: what it has accepted it finishes.
 //!
 //! `BOOKSHOP_STATE_KEY`, 64 hexadecimal digits from a random source (`openssl rand -hex 32`), is the key that seals the
 //! state of a question. Several bookshops with one key go on with each other's questions. Without it each process
 //! makes a key of its own, and a question can be answered to that process alone.
-
 //!
 //! It is winter while the file exists that `BOOKSHOP_WINTER` names; the shop then offers more, and tells those who listen.
 
+mod http;
+#[path = "../shop/mod.rs"]
 mod shop;
 
 use std::env::{self, VarError};
@@ -21,6 +25,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::Http;
 use sansio_mcp_sdk::server::{KeyRing, SealKey, SystemEntropy, UpdateError};
 use sansio_mcp_stdio::{SystemClock, serve};
 use shop::{Season, Shop};
@@ -37,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .with_max_level(level.unwrap_or(tracing::Level::WARN))
         .init();
 
+    let http = Http::from_arguments(env::args().skip(1))?;
     // Process numbers would not do: replicas in containers have the same.
     let desk = format!("{:016x}", getrandom::u64()?);
     let shop = Shop::new(Arc::new(SystemClock::new()), desk, std::thread::sleep);
@@ -48,7 +54,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let server = server.build()?;
     let _keeper = env::var_os(WINTER).map(|file| smol::spawn(keep(season, file.into())));
-    smol::block_on(serve(server))?;
+    match http {
+        Some(http) => smol::block_on(http.serve(server))?,
+        None => smol::block_on(serve(server))?,
+    }
     Ok(())
 }
 
