@@ -62,13 +62,15 @@ pub(super) async fn serve<M: Mode, L: Listener>(listener: L, running: Running<M>
     let clock = Arc::clone(&common.clock);
     let engine = common.service.engine().clone();
     let mut driver = pin!(driver);
+    let turn = &common.service.inner.turn;
+    let mut drive = |cx: &mut Context<'_>| turn.drive(cx, |cx| driver.as_mut().poll(cx)).is_ready();
     let mut driven = false;
     let mut accepting = Accepting { listener: Some(listener), pause: None };
 
     // While it serves.
     poll_fn(|cx| {
         stages.register(cx);
-        driven = driven || driver.as_mut().poll(cx).is_ready();
+        driven = driven || drive(cx);
         if driven || stages.stage() > Stage::Serving {
             return Poll::Ready(());
         }
@@ -86,7 +88,7 @@ pub(super) async fn serve<M: Mode, L: Listener>(listener: L, running: Running<M>
         let mut alarm = Alarm::new(&*clock, clock.mono() + time);
         poll_fn(|cx| {
             stages.register(cx);
-            driven = driven || driver.as_mut().poll(cx).is_ready();
+            driven = driven || drive(cx);
             let _ = accepting.poll(cx, &common, &stages, &spawn);
             let over = driven || time > GLANCE && stages.connections() == 0;
             if over { Poll::Ready(()) } else { alarm.poll(&*clock, cx) }
@@ -100,7 +102,7 @@ pub(super) async fn serve<M: Mode, L: Listener>(listener: L, running: Running<M>
     let mut alarm = Alarm::new(&*clock, clock.mono() + common.limits.drain_time);
     poll_fn(|cx| {
         stages.register(cx);
-        driven = driven || driver.as_mut().poll(cx).is_ready();
+        driven = driven || drive(cx);
         let over = driven || idle.as_mut().poll(cx).is_ready() || stages.stage() == Stage::Over;
         if over { Poll::Ready(()) } else { alarm.poll(&*clock, cx) }
     })
@@ -108,9 +110,12 @@ pub(super) async fn serve<M: Mode, L: Listener>(listener: L, running: Running<M>
 
     // What is left is cancelled; the engine bounds how long that takes.
     engine.shutdown();
-    if !driven {
-        driver.as_mut().await;
-    }
+    poll_fn(|cx| {
+        driven = driven || drive(cx);
+        if driven { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    turn.leave();
 
     // Everything is over but the writing of it.
     let mut alarm = Alarm::new(&*clock, clock.mono() + FLUSH_TIME);
