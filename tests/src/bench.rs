@@ -251,18 +251,16 @@ impl Rig {
     }
 
     fn channel(&self) -> (Reader, Writer) {
-        match self.target {
-            Target::Stdio => self.pipes.borrow_mut().take().expect("stdio has one connection"),
-            _ => {
-                let (ours, theirs) = duplex(self.capacity);
-                let (reader, writer) = theirs.split();
-                let engine = self.engine.as_ref().expect("memory has an engine");
-                let clock = Arc::new(self.lab.clock());
-                self.lab.spawn(pump(engine.connect(), reader, writer, clock, LINE_LIMIT));
-                let (reader, writer) = ours.split();
-                (Box::pin(reader), Box::pin(writer))
-            }
+        if self.target == Target::Stdio {
+            return self.pipes.borrow_mut().take().expect("stdio has one connection");
         }
+        let (ours, theirs) = duplex(self.capacity);
+        let (reader, writer) = theirs.split();
+        let engine = self.engine.as_ref().expect("memory has an engine");
+        let clock = Arc::new(self.lab.clock());
+        self.lab.spawn(pump(engine.connect(), reader, writer, clock, LINE_LIMIT));
+        let (reader, writer) = ours.split();
+        (Box::pin(reader), Box::pin(writer))
     }
 
     fn opener(&self) -> sansio_mcp_memory::StreamOpener {

@@ -97,7 +97,7 @@ where
     let frame = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx));
     match unless_gone(writer, frame).await? {
         None => Ok(None),
-        Some(Ok(frame)) => Ok(Some(frame.into_data().ok().expect("no trailers").to_vec())),
+        Some(Ok(frame)) => Ok(Some(frame.into_data().expect("no trailers").to_vec())),
         // The stream ends in the middle.
         Some(Err(_)) => Err(Gone),
     }

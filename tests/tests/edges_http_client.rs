@@ -1,8 +1,8 @@
 //! What went wrong elsewhere, on the client's side over HTTP: the HTTP client below it is the test.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+// The HTTP client of transport-http's own tests.
 #[path = "../../transport-http/tests/support/mod.rs"]
-#[allow(dead_code, unreachable_pub, clippy::pedantic)]
 mod support;
 
 use std::future::IntoFuture;
@@ -243,7 +243,7 @@ fn edge_26_a_progress_callback_that_panics_is_contained() {
         assert_eq!(two.await.unwrap().first_text(), Some("other"));
         post.event_result(&tool_result("done"));
         assert_eq!(one.await.unwrap().first_text(), Some("done"));
-        assert_eq!(seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[0], 1.0);
+        assert_eq!(*seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner), [1.0]);
         is_well(&world).await;
     });
 }
