@@ -132,7 +132,7 @@ impl Call<'_> {
             method: "notifications/progress",
             params: Progress {
                 token,
-                progress: step,
+                step,
                 total: PROGRESS_STEPS,
                 message: PROGRESS_MESSAGE,
             },
@@ -226,7 +226,8 @@ struct Notification<'a> {
 struct Progress<'a> {
     #[serde(rename = "progressToken")]
     token: &'a Id<'a>,
-    progress: u32,
+    #[serde(rename = "progress")]
+    step: u32,
     total: u32,
     message: &'static str,
 }

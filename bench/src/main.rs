@@ -187,9 +187,9 @@ fn http(plan: Plan) -> Result<(), Wrong> {
     begin_load()?;
     for (form, said) in [(Form::Json, "JSON"), (Form::Events, "events")] {
         let mut sides = http::load::sides(form);
-        let plain = [(Text::Short, 0), (Text::Long, 0)];
+        let without = [(Text::Short, 0), (Text::Long, 0)];
         let progress = (form == Form::Events).then_some((Text::Short, PROGRESS_STEPS));
-        for (text, progress) in plain.into_iter().chain(progress) {
+        for (text, progress) in without.into_iter().chain(progress) {
             for in_flight in [1, 32] {
                 let with = if progress == 0 {
                     ""

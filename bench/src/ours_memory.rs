@@ -136,9 +136,9 @@ pub(crate) async fn calls(
     for slot in slots {
         slot.await?;
     }
-    let took = started.elapsed();
+    let time = started.elapsed();
     match client.open_calls() {
-        0 => Ok(took),
+        0 => Ok(time),
         open => Err(Wrong(format!("{open} calls are still open"))),
     }
 }

@@ -1,5 +1,7 @@
 //! Checking what a response holds.
 
+use std::cmp::Ordering;
+
 use memchr::{memchr, memmem};
 use serde::Deserialize;
 
@@ -40,12 +42,10 @@ impl<'a> Check<'a> {
         }
         let mut seen = 0;
         for message in messages(whole.body) {
-            if seen < self.progress {
-                self.notification(seen, id, message)?;
-            } else if seen == self.progress {
-                self.answer(id, message)?;
-            } else {
-                return Err(Wrong("something behind an answer".into()));
+            match seen.cmp(&self.progress) {
+                Ordering::Less => self.notification(seen, id, message)?,
+                Ordering::Equal => self.answer(id, message)?,
+                Ordering::Greater => return Err(Wrong("something behind an answer".into())),
             }
             seen += 1;
         }
@@ -81,10 +81,9 @@ impl<'a> Check<'a> {
         };
         let read: Notification = serde_json::from_slice(message).map_err(|_| wrong())?;
         let params = read.params;
-        let step = f64::from(at + 1);
         if read.method != "notifications/progress"
             || params.token != id
-            || params.progress.to_bits() != step.to_bits()
+            || params.step.to_bits() != f64::from(at + 1).to_bits()
             || params.total.to_bits() != f64::from(PROGRESS_STEPS).to_bits()
             || params.message != PROGRESS_MESSAGE
         {
@@ -129,7 +128,8 @@ struct Notification {
 struct Progress {
     #[serde(rename = "progressToken")]
     token: u64,
-    progress: f64,
+    #[serde(rename = "progress")]
+    step: f64,
     total: f64,
     message: String,
 }

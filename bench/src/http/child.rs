@@ -60,10 +60,7 @@ impl Child {
 
     /// The next line it says, if it says one in time.
     pub fn line_within(&mut self, time: Duration) -> Result<Option<String>, Wrong> {
-        let time = Timespec {
-            tv_sec: time.as_secs() as i64,
-            tv_nsec: i64::from(time.subsec_nanos()),
-        };
+        let time = Timespec::try_from(time).map_err(Wrong::when("waiting for the server"))?;
         if self.said.buffer().is_empty() {
             let mut waited = [PollFd::new(self.said.get_ref(), PollFlags::IN)];
             if poll(&mut waited, Some(&time)).map_err(Wrong::when("waiting for the server"))? == 0 {
