@@ -57,6 +57,7 @@ pub mod smol;
 mod stream;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+mod turn;
 
 pub use body::{Body, BodyError};
 pub use caller::Caller;
