@@ -57,3 +57,8 @@ pub mod origin;
 pub mod server;
 pub mod sse;
 pub mod status;
+#[cfg(any(
+    all(feature = "server", any(feature = "smol", feature = "tokio")),
+    all(feature = "client", any(feature = "smol", feature = "tls"))
+))]
+mod turn;
