@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::core_sides::CoreSide;
 use crate::harness::Wrong;
+use crate::load::{PROGRESS_MESSAGE, PROGRESS_STEPS};
 
 /// Why a request got no result.
 #[derive(Debug)]
@@ -55,8 +56,20 @@ impl Refused {
     }
 }
 
-/// Appends the response to `request`, without a line end. On `Err` nothing was appended.
+/// A call that was read and checked.
+pub struct Call<'a> {
+    id: Id<'a>,
+    token: Option<Id<'a>>,
+    text: Cow<'a, str>,
+}
+
+/// Appends the response to `request`, a call of `echo`, without a line end. On `Err` nothing was appended.
 pub fn answer(request: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
+    read(request, "echo")?.answer(out)
+}
+
+/// Reads and checks a call of this tool.
+pub fn read<'a>(request: &'a [u8], tool: &str) -> Result<Call<'a>, Refused> {
     let request = std::str::from_utf8(request).map_err(|error| Refused::Malformed(error.to_string()))?;
     let request: Request<'_> = serde_json::from_str(request).map_err(malformed)?;
     if request.jsonrpc != "2.0" {
@@ -72,28 +85,60 @@ pub fn answer(request: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
     if !params.meta.client_capabilities.get().starts_with('{') {
         return Err(Refused::Invalid("client capabilities"));
     }
-    if params.name != "echo" {
+    if params.name != tool {
         return Err(Refused::UnknownTool);
     }
     let arguments: EchoArguments<'_> = serde_json::from_str(params.arguments.get()).map_err(malformed)?;
-    let response = Response {
-        jsonrpc: "2.0",
+    Ok(Call {
         id: request.id,
-        result: CallResult {
-            result_type: "complete",
-            content: [TextContent {
-                kind: "text",
-                text: &arguments.text,
-            }],
-            meta: ResultMeta {
-                server_info: Implementation {
-                    name: "bench".into(),
-                    version: "1.0.0".into(),
+        token: params.meta.progress_token,
+        text: arguments.text,
+    })
+}
+
+impl Call<'_> {
+    /// Room for the response, unless the text has to be escaped.
+    pub fn room(&self) -> usize {
+        self.text.len() + 256
+    }
+
+    /// Appends the response.
+    pub fn answer(&self, out: &mut Vec<u8>) -> Result<(), Refused> {
+        let response = Response {
+            jsonrpc: "2.0",
+            id: &self.id,
+            result: CallResult {
+                result_type: "complete",
+                content: [TextContent {
+                    kind: "text",
+                    text: &self.text,
+                }],
+                meta: ResultMeta {
+                    server_info: Implementation {
+                        name: "bench".into(),
+                        version: "1.0.0".into(),
+                    },
                 },
             },
-        },
-    };
-    serde_json::to_writer(out, &response).map_err(malformed)
+        };
+        serde_json::to_writer(out, &response).map_err(malformed)
+    }
+
+    /// Appends one progress notification of the call, if it asked for such.
+    pub fn progress(&self, step: u32, out: &mut Vec<u8>) -> Result<(), Refused> {
+        let token = self.token.as_ref().ok_or(Refused::Invalid("progress token"))?;
+        let notification = Notification {
+            jsonrpc: "2.0",
+            method: "notifications/progress",
+            params: Progress {
+                token,
+                step,
+                total: PROGRESS_STEPS,
+                message: PROGRESS_MESSAGE,
+            },
+        };
+        serde_json::to_writer(out, &notification).map_err(malformed)
+    }
 }
 
 /// The chain as a side of the core measurement.
@@ -146,7 +191,7 @@ struct RequestMeta<'a> {
     #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
     client_capabilities: &'a RawValue,
     #[serde(borrow, rename = "progressToken")]
-    _progress_token: Option<Id<'a>>,
+    progress_token: Option<Id<'a>>,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -166,8 +211,25 @@ struct EchoArguments<'a> {
 #[derive(Serialize)]
 struct Response<'a> {
     jsonrpc: &'static str,
-    id: Id<'a>,
+    id: &'a Id<'a>,
     result: CallResult<'a>,
+}
+
+#[derive(Serialize)]
+struct Notification<'a> {
+    jsonrpc: &'static str,
+    method: &'static str,
+    params: Progress<'a>,
+}
+
+#[derive(Serialize)]
+struct Progress<'a> {
+    #[serde(rename = "progressToken")]
+    token: &'a Id<'a>,
+    #[serde(rename = "progress")]
+    step: u32,
+    total: u32,
+    message: &'static str,
 }
 
 #[derive(Serialize)]

@@ -41,6 +41,11 @@ pub trait Side {
     fn in_process(&self) -> bool {
         true
     }
+
+    /// What there is to say below the table, of the runs since it was last asked.
+    fn note(&mut self) -> Option<String> {
+        None
+    }
 }
 
 /// An answer was wrong, missing or one too many; or the side could not run. The measurement is void.
@@ -184,7 +189,7 @@ fn duration(nanos: f64) -> String {
 }
 
 /// A whole number with its thousands apart: `1 234 567`.
-fn thousands(figure: f64) -> String {
+pub(crate) fn thousands(figure: f64) -> String {
     let digits = format!("{figure:.0}");
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {

@@ -2,9 +2,11 @@
 //!
 //! Whatever is measured is a [`harness::Side`]; a side checks every answer it gets. See `README.md`.
 
+mod answers;
 pub mod bare_chain;
 pub mod core_sides;
 pub mod harness;
+pub mod http;
 pub mod listens;
 pub mod load;
 pub mod memory_sides;

@@ -73,6 +73,20 @@ pub fn modern_request(text: &str) -> (String, String) {
     )
 }
 
+/// A `tools/call` of `echo_progress` in the form of 2026-07-28 that asks for progress, in three pieces with the id between
+/// them, which is the progress token as well.
+pub fn progress_request(text: &str) -> [String; 3] {
+    let (head, tail) = modern_request(text);
+    let tail = tail.replacen(r#""name":"echo""#, r#""name":"echo_progress""#, 1);
+    let meta = r#""_meta":{"#;
+    let (before, after) = tail.split_once(meta).unwrap_or((&tail, ""));
+    [
+        head,
+        format!("{before}{meta}\"progressToken\":"),
+        format!(",{after}"),
+    ]
+}
+
 /// A `tools/call` of `echo` in the form of the revisions with a handshake, in two pieces with the id between them.
 pub fn handshake_request(text: &str) -> (String, String) {
     let params = format!(r#"{{"name":"echo","arguments":{{"text":{}}}}}"#, json!(text));
@@ -98,6 +112,18 @@ pub fn modern_response(id: u64, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_with_progress_has_its_id_as_token() {
+        let whole = progress_request("x").join("7");
+        let read: serde_json::Value = serde_json::from_str(&whole).unwrap();
+        assert_eq!(
+            (&read["id"], &read["params"]["name"]),
+            (&json!(7), &json!("echo_progress"))
+        );
+        assert_eq!(read["params"]["_meta"]["progressToken"], 7);
+        assert_eq!(read["params"]["arguments"]["text"], "x");
+    }
 
     #[test]
     fn texts_have_their_size_and_differ() {

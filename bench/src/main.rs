@@ -1,4 +1,5 @@
-//! `sansio-mcp-bench <memory|rounds|listens|core|stdio|all> [--rounds N] [--seconds S]`: prints tables; fails if an answer was wrong.
+//! `sansio-mcp-bench <memory|rounds|listens|core|stdio|http|http-listens|http-disconnect|http-client|all> [--rounds N] [--seconds S]`:
+//! prints tables; fails if an answer was wrong.
 
 use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -6,10 +7,11 @@ use std::thread;
 use std::time::Duration;
 
 use sansio_mcp_bench::harness::{CountingAllocator, Load, Plan, Side, Wrong, measure, table};
+use sansio_mcp_bench::http::load::Form;
 use sansio_mcp_bench::listens::{self, Listens};
 use sansio_mcp_bench::load::{PROGRESS_STEPS, Text};
 use sansio_mcp_bench::ours_memory::OursMemory;
-use sansio_mcp_bench::{core_sides, memory_sides, stdio_load};
+use sansio_mcp_bench::{core_sides, http, memory_sides, stdio_load};
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
@@ -17,8 +19,8 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// A table that takes longer hangs: an answer that never comes is a wrong answer.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-const USAGE: &str =
-    "usage: sansio-mcp-bench <memory|rounds|listens|core|stdio|all> [--rounds N] [--seconds S]";
+const USAGE: &str = "usage: sansio-mcp-bench <memory|rounds|listens|core|stdio|\
+    http|http-listens|http-disconnect|http-client|all> [--rounds N] [--seconds S]";
 
 fn main() -> ExitCode {
     match parse().and_then(|(what, plan)| run(&what, plan)) {
@@ -66,9 +68,24 @@ fn run(what: &str, plan: Plan) -> Result<(), Wrong> {
         "listens" => listens(plan),
         "core" => core(plan),
         "stdio" => stdio(plan),
-        "all" => [memory, rounds, listens, core, stdio]
-            .into_iter()
-            .try_for_each(|part| part(plan)),
+        "http" => http(plan),
+        "http-listens" => http_listens(plan),
+        "http-disconnect" => http_disconnect(plan),
+        "http-client" => http_client(plan),
+        // Those over HTTP last: they pin this process to a core.
+        "all" => [
+            memory,
+            rounds,
+            listens,
+            core,
+            stdio,
+            http,
+            http_listens,
+            http_disconnect,
+            http_client,
+        ]
+        .into_iter()
+        .try_for_each(|part| part(plan)),
         _ => Err(Wrong(USAGE.into())),
     }
 }
@@ -166,7 +183,88 @@ fn stdio(plan: Plan) -> Result<(), Wrong> {
     show("Standard streams, 100 B, 64 in flight", load, plan, &mut sides)
 }
 
+fn http(plan: Plan) -> Result<(), Wrong> {
+    begin_load()?;
+    for (form, said) in [(Form::Json, "JSON"), (Form::Events, "events")] {
+        let mut sides = http::load::sides(form);
+        let without = [(Text::Short, 0), (Text::Long, 0)];
+        let progress = (form == Form::Events).then_some((Text::Short, PROGRESS_STEPS));
+        for (text, progress) in without.into_iter().chain(progress) {
+            for in_flight in [1, 32] {
+                let with = if progress == 0 {
+                    ""
+                } else {
+                    ", ten progress notifications"
+                };
+                let title = format!("HTTP, {said}, {}, connections: {in_flight}{with}", text.title());
+                let load = Load {
+                    calls: 0,
+                    in_flight,
+                    progress,
+                    text,
+                };
+                show(&title, load, plan, &mut sides)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn http_listens(plan: Plan) -> Result<(), Wrong> {
+    begin_load()?;
+    let title = "HTTP, open subscriptions";
+    let table = patiently(title, || {
+        http::listens::measure(plan, &mut http::listens::sides())
+    })?;
+    println!("{table}");
+    Ok(())
+}
+
+fn http_disconnect(plan: Plan) -> Result<(), Wrong> {
+    begin_load()?;
+    let title = "HTTP, from close to handler";
+    let table = patiently(title, || {
+        http::disconnect::measure(plan, &mut http::disconnect::sides())
+    })?;
+    println!("{table}");
+    Ok(())
+}
+
+fn http_client(plan: Plan) -> Result<(), Wrong> {
+    begin_load()?;
+    let mut sides = http::client::sides()?;
+    let in_flight = http::client::IN_FLIGHT;
+    for (progress, with) in [(0, ""), (PROGRESS_STEPS, ", ten progress notifications")] {
+        let title = format!("HTTP, clients, 100 B, {in_flight} in flight{with}");
+        let load = Load {
+            calls: 0,
+            in_flight,
+            progress,
+            text: Text::Short,
+        };
+        show(&title, load, plan, &mut sides)?;
+    }
+    Ok(())
+}
+
+/// Puts what loads servers on its core.
+fn begin_load() -> Result<(), Wrong> {
+    http::place::raise_descriptors().map_err(Wrong::when("raising the limit of descriptors"))?;
+    http::place::pin(http::place::LOAD_CORE).map_err(Wrong::when("pinning to a core"))
+}
+
 fn show(title: &str, load: Load, plan: Plan, sides: &mut [Box<dyn Side>]) -> Result<(), Wrong> {
+    let rows = patiently(title, || measure(load, plan, sides))?;
+    println!("{}", table(title, &rows));
+    let notes: Vec<_> = sides.iter_mut().filter_map(|side| side.note()).collect();
+    if !notes.is_empty() {
+        println!("{}\n", notes.join("\n"));
+    }
+    Ok(())
+}
+
+/// Does it within [`PATIENCE`].
+fn patiently<T>(title: &str, work: impl FnOnce() -> Result<T, Wrong>) -> Result<T, Wrong> {
     let (done, over) = mpsc::channel::<()>();
     let named = title.to_owned();
     thread::spawn(move || {
@@ -175,8 +273,7 @@ fn show(title: &str, load: Load, plan: Plan, sides: &mut [Box<dyn Side>]) -> Res
             std::process::exit(1);
         }
     });
-    let rows = measure(load, plan, sides)?;
+    let outcome = work();
     drop(done);
-    println!("{}", table(title, &rows));
-    Ok(())
+    outcome
 }

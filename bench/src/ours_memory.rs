@@ -88,7 +88,7 @@ impl OursMemory {
     }
 }
 
-fn setup(asked: bool) -> Result<ClientSetup, Wrong> {
+pub(crate) fn setup(asked: bool) -> Result<ClientSetup, Wrong> {
     let mut setup = Client::builder(Implementation::new("bench", "1.0.0"));
     if asked {
         setup = setup.on_form(async |form: Question<ElicitFormParams>| form.accept(&Nothing {}));
@@ -115,24 +115,31 @@ impl Side for OursMemory {
                 texts
             }
         };
-        smol::block_on(self.executor.run(async {
-            let started = Instant::now();
-            let slots: Vec<_> = (0..load.in_flight)
-                .map(|slot| {
-                    let tool = if self.asked { "echo_asked" } else { "echo" };
-                    let call = call_in_turn(self.client.clone(), tool, Rc::clone(&texts), load, slot);
-                    self.executor.spawn(call)
-                })
-                .collect();
-            for slot in slots {
-                slot.await?;
-            }
-            let took = started.elapsed();
-            match self.client.open_calls() {
-                0 => Ok(took),
-                open => Err(Wrong(format!("{open} calls are still open"))),
-            }
-        }))
+        let tool = if self.asked { "echo_asked" } else { "echo" };
+        let calls = calls(&self.executor, &self.client, tool, texts, load);
+        smol::block_on(self.executor.run(calls))
+    }
+}
+
+/// Makes the calls, as many at once as there are to be in flight: of this tool, or of `echo_progress`.
+pub(crate) async fn calls(
+    executor: &LocalExecutor<'static>,
+    client: &Client,
+    tool: &'static str,
+    texts: Rc<[String]>,
+    load: Load,
+) -> Result<Duration, Wrong> {
+    let started = Instant::now();
+    let slots: Vec<_> = (0..load.in_flight)
+        .map(|slot| executor.spawn(call_in_turn(client.clone(), tool, Rc::clone(&texts), load, slot)))
+        .collect();
+    for slot in slots {
+        slot.await?;
+    }
+    let time = started.elapsed();
+    match client.open_calls() {
+        0 => Ok(time),
+        open => Err(Wrong(format!("{open} calls are still open"))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The echo server on this library, shared by the in-memory measurement and `stdio_ours`: written as a user would.
 
 use sansio_mcp_sdk::Local;
-use sansio_mcp_sdk::server::{Asked, Context, Exit, Form, Progress, Server};
+use sansio_mcp_sdk::server::{Asked, Builder, Context, Exit, Form, Progress, Server};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,11 @@ pub struct EchoOf<'a> {
 
 /// The tools `echo`, `echo_progress`, and `echo_asked`, which asks first whether it may.
 pub fn server() -> Result<Server<Local>, Wrong> {
+    tools().build().map_err(Wrong::when("building the server"))
+}
+
+/// The same, to be added to.
+pub fn tools() -> Builder<Local> {
     Server::<Local>::builder("bench", "1.0.0")
         .tool("echo", async |echo: Echo, _: Context<(), Local>| {
             Ok::<_, Exit>(echo.text)
@@ -44,6 +49,4 @@ pub fn server() -> Result<Server<Local>, Wrong> {
             Asked::Declined | Asked::Cancelled => Err(Exit::failure("it was not allowed")),
         })
         .list_changes()
-        .build()
-        .map_err(Wrong::when("building the server"))
 }

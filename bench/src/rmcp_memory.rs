@@ -99,31 +99,38 @@ impl Side for RmcpMemory {
                 texts
             }
         };
-        let peer = self.client.peer();
-        let progress = &self.client.service().progress;
-        self.runtime.block_on(async {
-            let started = Instant::now();
-            let slots: Vec<_> = (0..load.in_flight)
-                .map(|slot| {
-                    tokio::spawn(call_in_turn(
-                        peer.clone(),
-                        Arc::clone(progress),
-                        Arc::clone(&texts),
-                        load,
-                        slot,
-                    ))
-                })
-                .collect();
-            for slot in slots {
-                slot.await.map_err(Wrong::when("a caller's task"))??;
-            }
-            let took = started.elapsed();
-            if !progress.with(|log| log.is_empty()) {
-                return Err(Wrong("progress that belongs to no call".into()));
-            }
-            Ok(took)
-        })
+        self.runtime.block_on(calls(&self.client, texts, load))
     }
+}
+
+/// Makes the calls, as many at once as there are to be in flight.
+pub(crate) async fn calls(
+    client: &RunningService<RoleClient, ProgressClient>,
+    texts: Arc<[String]>,
+    load: Load,
+) -> Result<Duration, Wrong> {
+    let peer = client.peer();
+    let progress = &client.service().progress;
+    let started = Instant::now();
+    let slots: Vec<_> = (0..load.in_flight)
+        .map(|slot| {
+            tokio::spawn(call_in_turn(
+                peer.clone(),
+                Arc::clone(progress),
+                Arc::clone(&texts),
+                load,
+                slot,
+            ))
+        })
+        .collect();
+    for slot in slots {
+        slot.await.map_err(Wrong::when("a caller's task"))??;
+    }
+    let took = started.elapsed();
+    if !progress.with(|log| log.is_empty()) {
+        return Err(Wrong("progress that belongs to no call".into()));
+    }
+    Ok(took)
 }
 
 /// One of the callers: its share of the calls, one after another.
@@ -188,7 +195,7 @@ async fn call_with_progress(
 
 /// A client whose progress handler only notes what came: cheaper than rmcp's dispatcher with its channel a call.
 #[derive(Clone, Default)]
-struct ProgressClient {
+pub(crate) struct ProgressClient {
     progress: Arc<ProgressLog>,
 }
 

@@ -22,6 +22,7 @@ use sansio_mcp_stdio::{LINE_LIMIT, connect_on, serve_on};
 use crate::http::serve_posts;
 use crate::log::Log;
 use crate::os_pipe::os_pipe;
+use crate::socket::Dial;
 use crate::wire::Wire;
 
 pub(crate) type Reader = Pin<Box<dyn AsyncRead>>;
@@ -45,6 +46,8 @@ pub enum Target {
     HttpSse,
     /// The same, JSON alone: nothing is said before the answer.
     HttpJson,
+    /// As `HttpAuto`, with hyper and sockets of the operating system between client and service.
+    HttpSockets,
 }
 
 impl Target {
@@ -72,10 +75,14 @@ impl Target {
         Self::HttpJson
     }
 
+    pub fn http_sockets() -> Self {
+        Self::HttpSockets
+    }
+
     /// Which form the answers have, over HTTP.
     fn answers(self) -> Option<Answers> {
         match self {
-            Self::HttpAuto => Some(Answers::Auto),
+            Self::HttpAuto | Self::HttpSockets => Some(Answers::Auto),
             Self::HttpSse => Some(Answers::SseOnly),
             Self::HttpJson => Some(Answers::JsonOnly),
             Self::Memory | Self::PerRequest | Self::Stdio => None,
@@ -213,6 +220,10 @@ impl Rig {
         self.engine.as_ref()
     }
 
+    pub(crate) fn lab(&self) -> &Lab {
+        &self.lab
+    }
+
     /// The service, over HTTP.
     pub fn service(&self) -> Option<&Service> {
         self.service.as_ref()
@@ -240,25 +251,28 @@ impl Rig {
     }
 
     fn channel(&self) -> (Reader, Writer) {
-        match self.target {
-            Target::Stdio => self.pipes.borrow_mut().take().expect("stdio has one connection"),
-            _ => {
-                let (ours, theirs) = duplex(self.capacity);
-                let (reader, writer) = theirs.split();
-                let engine = self.engine.as_ref().expect("memory has an engine");
-                let clock = Arc::new(self.lab.clock());
-                self.lab.spawn(pump(engine.connect(), reader, writer, clock, LINE_LIMIT));
-                let (reader, writer) = ours.split();
-                (Box::pin(reader), Box::pin(writer))
-            }
+        if self.target == Target::Stdio {
+            return self.pipes.borrow_mut().take().expect("stdio has one connection");
         }
+        let (ours, theirs) = duplex(self.capacity);
+        let (reader, writer) = theirs.split();
+        let engine = self.engine.as_ref().expect("memory has an engine");
+        let clock = Arc::new(self.lab.clock());
+        self.lab.spawn(pump(engine.connect(), reader, writer, clock, LINE_LIMIT));
+        let (reader, writer) = ours.split();
+        (Box::pin(reader), Box::pin(writer))
     }
 
     fn opener(&self) -> sansio_mcp_memory::StreamOpener {
         let (opener, acceptor) = per_request(self.capacity);
         let lab = self.lab.clone();
         if let (Some(service), Some(mode)) = (self.service.clone(), self.target.answers()) {
-            self.lab.spawn(serve_posts(lab, service, mode, acceptor));
+            if self.target == Target::HttpSockets {
+                let dial = Dial { lab: lab.clone(), service };
+                self.lab.spawn(serve_posts(lab, dial, mode, acceptor));
+            } else {
+                self.lab.spawn(serve_posts(lab, service, mode, acceptor));
+            }
         } else {
             let engine = self.engine.clone().expect("memory has an engine");
             self.lab.spawn(serve_streams(lab, engine, acceptor, LINE_LIMIT));
@@ -295,10 +309,16 @@ impl Rig {
                 let (client, pump) = connect_on(setup, reader, writer, clock);
                 (client, self.lab.spawn(pump))
             }
-            Target::HttpAuto | Target::HttpSse | Target::HttpJson => {
+            _ => {
                 let service = self.service.clone().expect("HTTP has a service");
-                let endpoint = "http://127.0.0.1:3000/mcp".parse().expect("a URL");
-                let (client, driver) = connect_http(service, endpoint, setup, Options::new(), clock);
+                let (endpoint, options) =
+                    ("http://127.0.0.1:3000/mcp".parse().expect("a URL"), Options::new());
+                if self.target == Target::HttpSockets {
+                    let dial = Dial { lab: self.lab.clone(), service };
+                    let (client, driver) = connect_http(dial, endpoint, setup, options, clock);
+                    return (client, self.lab.spawn(driver));
+                }
+                let (client, driver) = connect_http(service, endpoint, setup, options, clock);
                 (client, self.lab.spawn(driver))
             }
         }

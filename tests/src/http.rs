@@ -7,11 +7,12 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_io::{AsyncRead, AsyncWrite};
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode};
 use http_body::Body as _;
 use sansio_mcp_http::mirror;
-use sansio_mcp_http::server::{Body, Mode, Service};
+use sansio_mcp_http::server::{Mode, Service};
 use sansio_mcp_memory::{Duplex, Lab, PipeWriter, StreamAcceptor};
 use serde_json::Value;
 
@@ -21,7 +22,11 @@ use crate::bench::Rig;
 const COMMIT: Duration = Duration::from_secs(15);
 
 /// Serves every stream that a client opens, each in a task of the lab; completes when no more will come.
-pub(crate) async fn serve_posts(lab: Lab, service: Service, mode: Mode, mut acceptor: StreamAcceptor) {
+pub(crate) async fn serve_posts<S, B>(lab: Lab, service: S, mode: Mode, mut acceptor: StreamAcceptor)
+where
+    S: tower_service::Service<Request<String>, Response = Response<B>> + Clone + 'static,
+    B: http_body::Body<Data = Bytes> + Unpin,
+{
     while let Some(io) = acceptor.accept().await {
         let (inner, service) = (lab.clone(), service.clone());
         lab.spawn(async move {
@@ -34,7 +39,11 @@ pub(crate) async fn serve_posts(lab: Lab, service: Service, mode: Mode, mut acce
 /// The client has closed its stream.
 struct Gone;
 
-async fn post(lab: Lab, service: Service, mode: Mode, io: Duplex) -> Result<(), Gone> {
+async fn post<S, B>(lab: Lab, mut service: S, mode: Mode, io: Duplex) -> Result<(), Gone>
+where
+    S: tower_service::Service<Request<String>, Response = Response<B>>,
+    B: http_body::Body<Data = Bytes> + Unpin,
+{
     let Duplex { mut reader, mut writer } = io;
     let mut line = Vec::new();
     while !line.ends_with(b"\n") {
@@ -48,8 +57,9 @@ async fn post(lab: Lab, service: Service, mode: Mode, io: Duplex) -> Result<(), 
     let text = String::from_utf8(line).expect("a line of text");
     let message: Value = serde_json::from_str(&text).expect("a line of JSON");
     let began = lab.clock().elapsed();
-    let response = service.call_shared(request(&message).body(text).expect("a request"));
-    let Ok(response) = unless_gone(&mut writer, response).await?;
+    let response = service.call(request(&message).body(text).expect("a request"));
+    // A connection that breaks off is what a client sees of a server that has gone.
+    let response = unless_gone(&mut writer, response).await?.map_err(|_| Gone)?;
     let (head, mut body) = response.into_parts();
     let mut reading =
         Reading { mode, is_events: is_events(&head.headers), status: head.status, held: Vec::new(), seen: 0 };
@@ -77,7 +87,10 @@ async fn unless_gone<T>(writer: &mut PipeWriter, future: impl Future<Output = T>
     .await
 }
 
-async fn next(writer: &mut PipeWriter, body: &mut Body) -> Result<Option<Vec<u8>>, Gone> {
+async fn next<B>(writer: &mut PipeWriter, body: &mut B) -> Result<Option<Vec<u8>>, Gone>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+{
     if body.is_end_stream() {
         return Ok(None);
     }
@@ -102,8 +115,12 @@ async fn write(writer: &mut PipeWriter, mut bytes: &[u8]) -> Result<(), Gone> {
 
 /// A client that is nothing but HTTP requests.
 pub struct Http {
+    lab: Lab,
     service: Service,
 }
+
+/// A response that takes longer never ends.
+const ENDLESS: Duration = Duration::from_mins(10);
 
 /// A response, read to its end.
 #[derive(Debug)]
@@ -117,7 +134,13 @@ pub struct Sent {
 impl Http {
     /// A client of a server that is served over HTTP.
     pub fn new(rig: &Rig) -> Self {
-        Self { service: rig.service().expect("HTTP has a service").clone() }
+        let service = rig.service().expect("HTTP has a service").clone();
+        Self { lab: rig.lab().clone(), service }
+    }
+
+    /// The head that belongs to a message.
+    pub fn head(&self, message: &Value) -> http::request::Builder {
+        request(message)
     }
 
     /// Posts a message with the headers that belong to it, and these in their place or beside them.
@@ -129,13 +152,28 @@ impl Http {
         self.raw(request).await
     }
 
+    /// Posts a message with one of the headers that belong to it twice.
+    pub async fn send_twice(&self, message: &Value, name: &'static str) -> Sent {
+        let mut request = request(message).body(message.to_string()).expect("a request");
+        let value = request.headers().get(name).expect("a header that belongs to it").clone();
+        request.headers_mut().append(name, value);
+        self.raw(request).await
+    }
+
+    /// Posts any body with the head that belongs to a message.
+    pub async fn post(&self, message: &Value, body: String) -> Sent {
+        self.raw(request(message).body(body).expect("a request")).await
+    }
+
     /// Sends any request.
     pub async fn raw(&self, request: Request<impl http_body::Body>) -> Sent {
+        let end = self.lab.clock().elapsed() + ENDLESS;
         let Ok(response) = self.service.call_shared(request).await;
         let (head, mut body) = response.into_parts();
         let mut bytes = Vec::new();
         while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
             bytes.extend_from_slice(&frame.expect("a whole stream").into_data().expect("no trailers"));
+            assert!(self.lab.clock().elapsed() < end, "it never ends");
         }
         let text = String::from_utf8(bytes).expect("text");
         let messages = if is_events(&head.headers) {

@@ -15,6 +15,7 @@ mod http;
 mod log;
 mod os_pipe;
 mod probe;
+mod socket;
 mod wire;
 
 pub use asked::{check, form, kinds, said, text};
@@ -29,7 +30,8 @@ pub use wire::{
 
 /// Makes a test of each row for each target: `name: all;`, or for some: `live`, where something can be said before the
 /// answer, and so everywhere but on `http_json`; `open`, where the row holds the engine, and so everywhere but on `stdio`;
-/// `open_live`, which is both; `http`, the three modes; or those in brackets.
+/// `open_live`, which is both; `http`, the three modes; or those in brackets. `all, sockets` and `live, sockets` are a choice
+/// that runs on `http_sockets` too.
 #[macro_export]
 macro_rules! rows {
     () => {};
@@ -44,6 +46,12 @@ macro_rules! rows {
     };
     ($name:ident: open_live; $($rest:tt)*) => {
         $crate::rows!($name: [memory per_request http_auto http_sse]; $($rest)*);
+    };
+    ($name:ident: all, sockets; $($rest:tt)*) => {
+        $crate::rows!($name: [memory per_request stdio http_auto http_sse http_json http_sockets]; $($rest)*);
+    };
+    ($name:ident: live, sockets; $($rest:tt)*) => {
+        $crate::rows!($name: [memory per_request stdio http_auto http_sse http_sockets]; $($rest)*);
     };
     ($name:ident: http; $($rest:tt)*) => {
         $crate::rows!($name: [http_auto http_sse http_json]; $($rest)*);

@@ -17,13 +17,16 @@ use futures_io::{AsyncRead, AsyncWrite};
 use sansio_mcp_memory::{External, Lab};
 
 #[derive(Default)]
-struct Flow {
+pub(crate) struct Counts {
     written: u64,
     read: u64,
     reader: End,
     writer: End,
     external: Option<External>,
 }
+
+/// One direction, as both of its ends see it.
+pub(crate) type Flow = Arc<Mutex<Counts>>;
 
 #[derive(Default)]
 struct End {
@@ -33,7 +36,7 @@ struct End {
     task: Option<Waker>,
 }
 
-impl Flow {
+impl Counts {
     fn is_due(&self) -> bool {
         let readable = self.written > self.read || self.writer.gone;
         let writable = self.written == self.read || self.reader.gone;
@@ -49,18 +52,18 @@ impl Flow {
 }
 
 #[derive(Clone, Copy)]
-enum Role {
+pub(crate) enum Role {
     Reader,
     Writer,
 }
 
 /// The one waker that the reactor gets for an end.
 struct Relay {
-    flow: Arc<Mutex<Flow>>,
+    flow: Flow,
     role: Role,
 }
 
-fn lock(flow: &Mutex<Flow>) -> MutexGuard<'_, Flow> {
+fn lock(flow: &Mutex<Counts>) -> MutexGuard<'_, Counts> {
     flow.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -87,16 +90,17 @@ impl Wake for Relay {
     }
 }
 
-struct Tracked {
+/// An end of a pipe, or of one direction of a socket.
+pub(crate) struct Tracked {
     lab: Lab,
     file: Async<File>,
-    flow: Arc<Mutex<Flow>>,
+    flow: Flow,
     relay: Waker,
     role: Role,
 }
 
 impl Tracked {
-    fn new(lab: &Lab, end: impl Into<OwnedFd>, flow: &Arc<Mutex<Flow>>, role: Role) -> Self {
+    pub(crate) fn new(lab: &Lab, end: impl Into<OwnedFd>, flow: &Flow, role: Role) -> Self {
         let file = Async::new(File::from(end.into())).expect("a pipe can be non-blocking");
         let relay = Waker::from(Arc::new(Relay { flow: Arc::clone(flow), role }));
         Self { lab: lab.clone(), file, flow: Arc::clone(flow), relay, role }
@@ -115,7 +119,7 @@ impl Tracked {
         drop(done);
     }
 
-    fn poll(
+    pub(crate) fn poll(
         &mut self,
         cx: &Context<'_>,
         io: impl FnOnce(Pin<&mut Async<File>>, &mut Context<'_>) -> Poll<io::Result<usize>>,

@@ -33,7 +33,7 @@ fn sources(folder: &Path, found: &mut BTreeSet<String>) {
 fn every_row_is_named_and_every_name_is_a_row() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut rows = BTreeSet::new();
-    for folder in ["tests", "../core/tests", "../sdk/src"] {
+    for folder in ["tests", "../core/tests", "../sdk/src", "../transport-http/tests"] {
         sources(&here.join(folder), &mut rows);
     }
     assert!(rows.len() > 100, "{} rows: where are they?", rows.len());

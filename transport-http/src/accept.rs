@@ -54,20 +54,22 @@ impl Accepted {
 /// # Errors
 /// [`Rejection::NotAcceptable`].
 pub fn accepted(headers: &HeaderMap) -> Result<Accepted, Rejection> {
-    if !headers.contains_key(ACCEPT) {
-        return Ok(Accepted { json: true, events: true });
+    let mut values = headers.get_all(ACCEPT).iter();
+    match (values.next(), values.next()) {
+        (None, _) => return Ok(Accepted { json: true, events: true }),
+        // As clients of this protocol send it.
+        (Some(value), None) if *value == CLIENT_ACCEPTS => return Ok(Accepted { json: true, events: true }),
+        _ => {}
     }
-    let ranges = || headers.get_all(ACCEPT).iter().flat_map(|value| split(value.as_bytes(), b','));
-    let takes = |kind, subtype| {
-        let mut best = (0, false);
-        for range in ranges().filter_map(range) {
-            let specific = range.specific(kind, subtype);
-            // Of two that say it equally exactly, the one that allows it counts.
-            best = best.max((specific, range.allowed));
-        }
-        best.0 > 0 && best.1
-    };
-    match (takes(b"application", b"json"), takes(b"text", b"event-stream")) {
+    let (mut json, mut events) = ((0, false), (0, false));
+    let ranges = headers.get_all(ACCEPT).iter().flat_map(|value| split(value.as_bytes(), b','));
+    for range in ranges.filter_map(range) {
+        // Of two that say it equally exactly, the one that allows it counts.
+        json = json.max((range.specific(b"application", b"json"), range.allowed));
+        events = events.max((range.specific(b"text", b"event-stream"), range.allowed));
+    }
+    let takes = |(specific, allowed)| specific > 0 && allowed;
+    match (takes(json), takes(events)) {
         (false, false) => Err(Rejection::NotAcceptable),
         (json, events) => Ok(Accepted { json, events }),
     }

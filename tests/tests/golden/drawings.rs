@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::stage::{golden, writing};
-use crate::{asking, basic, changes, lists, sampling};
+use crate::{asking, basic, changes, http, lists, sampling};
 
 /// Why a drawing is not played.
 enum Shown {
@@ -18,7 +18,6 @@ enum Shown {
 
 use Shown::{By, Later};
 
-const HTTP: &str = "draws HTTP: POSTs, event streams and their status; the binding comes with transport-http";
 const OAUTH: &str = "draws OAuth over HTTP: no message of the protocol but what follows it";
 
 /// Page, which of its drawings, how many arrows it has, and what plays it.
@@ -34,9 +33,9 @@ const DRAWINGS: &[(&str, usize, usize, Shown)] = &[
     ("basic/patterns/mrtr.mdx", 1, 4, By(&["more_input"])),
     ("basic/patterns/mrtr.mdx", 2, 6, By(&["more_input_with_state"])),
     ("basic/patterns/progress.mdx", 1, 5, By(&["progress"])),
-    ("basic/transports/streamable-http.mdx", 1, 8, Later(HTTP)),
-    ("basic/transports/streamable-http.mdx", 2, 4, Later(HTTP)),
-    ("basic/transports/streamable-http.mdx", 3, 4, Later(HTTP)),
+    ("basic/transports/streamable-http.mdx", 1, 8, By(&["http_responses"])),
+    ("basic/transports/streamable-http.mdx", 2, 4, By(&["http_more_input"])),
+    ("basic/transports/streamable-http.mdx", 3, 4, By(&["http_subscription"])),
     ("basic/versioning.mdx", 1, 3, By(&["version_supported", "version_unsupported", "version_hopeless"])),
     ("client/elicitation.mdx", 1, 5, By(&["form"])),
     ("client/elicitation.mdx", 2, 8, By(&["url"])),
@@ -58,7 +57,7 @@ const NOT_DRAWN: &[&str] = &["discover", "logging", "subscription_ends"];
 #[test]
 fn every_flow_is_listed_and_every_listed_flow_is_played() {
     let played: BTreeSet<&str> =
-        [asking::PLAYED, basic::PLAYED, changes::PLAYED, lists::PLAYED, sampling::PLAYED]
+        [asking::PLAYED, basic::PLAYED, changes::PLAYED, http::PLAYED, lists::PLAYED, sampling::PLAYED]
             .concat()
             .into_iter()
             .collect();

@@ -153,7 +153,7 @@ impl Person {
 
 /// What kind of message a line is: `> tools/list` from the client, `< result`, `< input_required`, `< error -32602`,
 /// `< notifications/progress` from the server.
-fn kind(to_server: bool, line: &str) -> String {
+pub(crate) fn kind(to_server: bool, line: &str) -> String {
     #[derive(Deserialize)]
     struct Message {
         method: Option<String>,
@@ -207,7 +207,7 @@ pub(crate) fn writing() -> bool {
     std::env::var_os(WRITE).is_some()
 }
 
-fn compare(name: &str, text: &str) {
+pub(crate) fn compare(name: &str, text: &str) {
     let path = golden(name);
     if writing() {
         assert!(std::env::var_os("CI").is_none(), "{WRITE} is set: traces are not written in CI");

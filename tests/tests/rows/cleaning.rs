@@ -10,10 +10,10 @@ use sansio_mcp_tests::{Bench, DropFlag, Trace, cancel, responses, rows, tool, to
 use serde_json::json;
 
 rows! {
-    c4_an_await_that_never_completes_is_dropped_where_it_stands: all;
+    c4_an_await_that_never_completes_is_dropped_where_it_stands: all, sockets;
     c4_a_stream_that_never_waits_is_stopped_between_two_steps: all;
     c4_a_stream_goes_no_step_further_than_its_cancel: [memory];
-    c4_clean_up_runs_once_however_it_ended_last_first_after_the_answer: all;
+    c4_clean_up_runs_once_however_it_ended_last_first_after_the_answer: all, sockets;
     c4_clean_up_is_shielded_from_a_later_cancel: all;
     c4_clean_up_that_is_taken_back_does_not_run: all;
     c4_clean_up_is_bounded_to_five_seconds: all;

@@ -18,7 +18,7 @@ rows! {
     edge_18_shutting_down_with_a_wedged_reader_ends_within_a_bound: open;
     edge_18_the_end_of_input_with_a_wedged_reader_ends_within_a_bound: [memory stdio];
     edge_20_a_lost_connection_cancels_every_handler: all;
-    edge_25_progress_stays_with_its_request: live;
+    edge_25_progress_stays_with_its_request: live, sockets;
     edge_28_a_stuck_reader_never_blocks_the_handler: live;
     edge_41_the_first_handler_may_report_before_anything_was_written: live;
     edge_42_discover_lists_and_cancels_are_served_while_every_slot_is_busy: all;

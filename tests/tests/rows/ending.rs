@@ -19,7 +19,7 @@ rows! {
     c9_a_response_not_yet_taken_is_withdrawn: [memory];
     c9_unknown_finished_and_malformed_cancels_leave_no_trace: [memory stdio];
     c9_a_cancelled_id_is_free_again: all;
-    c10_dropping_the_call_cancels_it: all;
+    c10_dropping_the_call_cancels_it: all, sockets;
     c10_dropping_one_call_leaves_the_other_alone: all;
     c10_nothing_is_sent_for_a_call_that_was_not_written: all;
     c10_the_idle_deadline_cancels: all;

@@ -5,7 +5,7 @@ use sansio_mcp_tests::{Bench, Gate, check, request, response, rows, tool};
 use serde_json::json;
 
 rows! {
-    e1_every_failure_of_the_librarys_own_has_code_and_message: all;
+    e1_every_failure_of_the_librarys_own_has_code_and_message: all, sockets;
     e1_malformed_bytes_have_code_and_message: [memory stdio];
     e1_busy_is_machine_readable: all;
     e2_a_full_queue_refuses_at_once_and_disturbs_nothing: all;

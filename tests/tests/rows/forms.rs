@@ -10,7 +10,7 @@ use sansio_mcp_tests::{Bench, DropFlag, Trace, progress_of, request, response, r
 use serde_json::{Value, json};
 
 rows! {
-    p1_every_form_of_handler_answers_and_reports: live;
+    p1_every_form_of_handler_answers_and_reports: live, sockets;
     p1_a_stream_without_its_final_item_is_an_internal_error: live;
     p1_nothing_is_polled_after_the_final_item: live;
     p1_notes_go_to_the_log_alone: live;

@@ -10,7 +10,7 @@ use sansio_mcp_tests::{Bench, Trace, check, response, rows, tool};
 use serde_json::json;
 
 rows! {
-    e3_a_panic_fails_its_own_call_alone: all;
+    e3_a_panic_fails_its_own_call_alone: all, sockets;
     e3_a_panic_in_a_layer_or_the_hook_fails_its_own_call_alone: all;
     e3_a_panic_in_a_destructor_fails_its_own_call_alone: all;
     e3_a_panic_of_a_cancelled_handlers_destructor_is_contained: all;

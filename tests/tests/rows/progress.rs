@@ -17,7 +17,7 @@ rows! {
     p5_a_streams_refused_items_are_counted_and_logged: open_live;
     p5_a_streams_refused_items_are_not_sent: live;
     p6_nothing_after_the_response: live;
-    p6_nothing_after_the_cancellation: live;
+    p6_nothing_after_the_cancellation: live, sockets;
     p7_past_16_unsent_the_newest_replaces_the_last: live;
     p7_a_slow_reader_costs_bounded_lines_and_gets_newest_and_answer: live;
     p7_a_failed_write_of_progress_is_contained: all;

@@ -13,8 +13,8 @@ use sansio_mcp_tests::{Bench, Trace, accepted, answering, asking, form, kinds, r
 use serde_json::{Value, json};
 
 rows! {
-    m1_every_kind_of_question_goes_out_and_its_answer_comes_in: all;
-    m1_every_form_of_handler_asks: all;
+    m1_every_kind_of_question_goes_out_and_its_answer_comes_in: all, sockets;
+    m1_every_form_of_handler_asks: all, sockets;
     m1_the_plain_form_asks: all;
     m2_accepted_declined_cancelled_and_missing_are_four_things: all;
     m2_an_answer_counts_only_for_the_question_it_was_given_to: all;

@@ -8,7 +8,7 @@ use sansio_mcp_tests::{Bench, rows};
 use serde_json::json;
 
 rows! {
-    e5_changes_reach_exactly_the_subscriptions_that_asked: live;
+    e5_changes_reach_exactly_the_subscriptions_that_asked: live, sockets;
     e5_equal_changes_that_nobody_has_read_are_one: live;
     e5_what_is_not_offered_is_declined_and_cannot_be_published: live;
     edge_57_shutdown_cancel_and_loss_are_three_ends: open_live;

@@ -5,7 +5,7 @@ use sansio_mcp_tests::{Bench, Gate, Rig, Trace, Wire, response, responses, rows,
 use serde_json::json;
 
 rows! {
-    c1_a_cancelled_request_leaves_the_queue_at_once_and_never_starts: all;
+    c1_a_cancelled_request_leaves_the_queue_at_once_and_never_starts: all, sockets;
     c1_ten_thousand_waiters_leave_in_any_order: all;
     c1_order_is_kept_when_others_leave: all;
     c2_cancelled_before_the_gate_never_enters_the_layers: all;

@@ -234,7 +234,7 @@ impl Serving {
         let clock = &*inner.clock;
         if !std::mem::replace(&mut self.waited, true) {
             // Most answers are there when the driver has had its turn: an alarm is for those that are not.
-            cx.waker().wake_by_ref();
+            inner.turn.wait(cx.waker());
             return Poll::Pending;
         }
         let time = inner.config.limits.commit_time;

@@ -59,6 +59,7 @@ mod stream;
 mod time;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+mod turn;
 
 pub use body::{Body, BodyError};
 pub use caller::Caller;

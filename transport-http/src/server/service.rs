@@ -22,6 +22,7 @@ use super::future::ResponseFuture;
 use super::open::{Counts, Facts, Idle, Open};
 use super::refusal::{empty, json, mismatched, rejected};
 use super::rules::Rules;
+use super::turn::Turn;
 use crate::accept::{Accepted, Form, accepted, require_json};
 use crate::mirror::validate;
 use crate::origin::{Admitted, PREFLIGHT_STATUS, is_preflight};
@@ -41,6 +42,7 @@ pub(super) struct Inner {
     pub(super) config: Config,
     rules: Rules,
     counts: Arc<Counts>,
+    pub(super) turn: Turn,
 }
 
 /// A request that may be read.
@@ -72,7 +74,16 @@ impl Service {
         config.limits.check()?;
         let rules = Rules::new(&engine)?;
         let clock = Arc::clone(engine.clock());
-        Ok(Self { inner: Arc::new(Inner { engine, clock, config, rules, counts: Arc::default() }) })
+        Ok(Self {
+            inner: Arc::new(Inner {
+                engine,
+                clock,
+                config,
+                rules,
+                counts: Arc::default(),
+                turn: Turn::default(),
+            }),
+        })
     }
 
     /// The engine.

@@ -6,5 +6,6 @@ mod bad;
 mod ending;
 mod good;
 mod http2;
+mod leaving;
 mod random;
 mod rig;

@@ -1,7 +1,9 @@
 //! A server on loopback, on a thread of its own, and clients that are nothing but bytes.
 
+use std::future::Future;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -91,6 +93,29 @@ pub struct Rig {
     thread: Option<JoinHandle<()>>,
 }
 
+/// A server that nobody has polled yet.
+pub struct Still {
+    pub address: SocketAddr,
+    pub handle: Handle,
+    pub serve: Pin<Box<dyn Future<Output = std::io::Result<()>>>>,
+}
+
+/// The runtimes in turn, each on the thread of the test: nothing happens there between two awaits of its.
+pub fn on_each_here<F: Future<Output = ()>>(test: impl Fn(Still) -> F) {
+    let (endpoint, _) = endpoint(Config::new());
+    let bound = sansio_mcp_http::server::smol::bind(endpoint).unwrap();
+    let (address, handle) = (bound.local_addr(), bound.handle());
+    smol::block_on(test(Still { address, handle, serve: Box::pin(bound.serve()) }));
+    #[cfg(feature = "tokio")]
+    {
+        let (endpoint, _) = self::endpoint(Config::new());
+        let bound = sansio_mcp_http::server::tokio::bind(endpoint).unwrap();
+        let (address, handle) = (bound.local_addr(), bound.handle());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(test(Still { address, handle, serve: Box::pin(bound.serve()) }));
+    }
+}
+
 /// The runtimes, in turn.
 pub fn on_each(test: impl Fn(fn(Config) -> Rig)) {
     test(Rig::on_smol);
@@ -141,9 +166,7 @@ impl Rig {
     }
 
     pub fn connect(&self) -> Wire {
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_nodelay(true).unwrap();
-        Wire { stream, held: Vec::new() }
+        Wire::connect(self.address)
     }
 
     /// A call on a connection of its own.
@@ -245,6 +268,12 @@ pub struct Wire {
 }
 
 impl Wire {
+    pub fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { stream, held: Vec::new() }
+    }
+
     /// The server may close while this is being written.
     pub fn send(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);

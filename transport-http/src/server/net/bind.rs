@@ -126,11 +126,12 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Begins a shutdown: no connection is accepted any more, subscriptions end with their response, calls may finish within
+    /// Begins a shutdown. What is on its way is served, for a tenth of a second; from then on no connection is accepted, no request
+    /// is begun, subscriptions end with their response, and calls may finish within
     /// [`Limits::drain_time`](crate::server::Limits::drain_time), then they are cancelled. `serve` completes when everything is
     /// over and written.
     pub fn shutdown(&self) {
-        self.stages.advance(Stage::Draining);
+        self.stages.advance(Stage::Settling);
     }
 
     /// Its engine: to publish changes, among others.

@@ -39,14 +39,16 @@ where
         if over { Poll::Ready(None) } else { Poll::Pending }
     });
     let Some(is_http2) = begun.await else { return };
-    let endpoint = Endpoint { common, life };
+    let stages = Arc::clone(watch.seat.stages());
+    let endpoint = Endpoint { common, life, stages };
     if is_http2 {
         let connection = http2::Builder::new(Spawned(spawn))
             .max_concurrent_streams(limits.concurrent_streams)
             .max_pending_accept_reset_streams(limits.pending_resets)
             .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX))
             .serve_connection(io, endpoint);
-        watch.drive(pin!(connection)).await;
+        // Its clients are told which requests were taken.
+        watch.drive(pin!(connection), Stage::Settling).await;
     } else {
         // No `pipeline_flush`: it holds an answer back while the next request is there in part, and knows no bound for what waits
         // to be written.
@@ -54,7 +56,7 @@ where
             .half_close(false)
             .max_buf_size(limits.header_bytes)
             .serve_connection(io, endpoint);
-        let ended = watch.drive(Pin::new(&mut connection)).await;
+        let ended = watch.drive(Pin::new(&mut connection), Stage::Draining).await;
         let linger = ended.is_some_and(|ended| ended.is_err()) || watch.life.is_refused();
         let mut io = connection.into_parts().io;
         let mut alarm =
@@ -84,14 +86,21 @@ struct Watch {
 }
 
 impl Watch {
-    /// Polls a connection until it ends, or has to. `None`: it had to.
-    async fn drive<C: Connection>(&mut self, mut connection: Pin<&mut C>) -> Option<hyper::Result<()>> {
+    /// Polls a connection until it ends, or has to. `None`: it had to. From a stage on it begins nothing new, but what has come
+    /// in already.
+    async fn drive<C: Connection>(
+        &mut self,
+        mut connection: Pin<&mut C>,
+        last: Stage,
+    ) -> Option<hyper::Result<()>> {
         poll_fn(|cx| {
-            if !self.said && self.seat.poll_reached(Stage::Draining, cx).is_ready() {
+            let mut polled = connection.as_mut().poll_connection(cx);
+            if polled.is_pending() && !self.said && self.seat.poll_reached(last, cx).is_ready() {
                 self.said = true;
                 connection.as_mut().drain();
+                polled = connection.as_mut().poll_connection(cx);
             }
-            if let Poll::Ready(ended) = connection.as_mut().poll_connection(cx) {
+            if let Poll::Ready(ended) = polled {
                 if let Err(error) = &ended {
                     tracing::debug!(%error, code = "CONNECTION", "a connection ended badly");
                 }

@@ -7,19 +7,22 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::header::CONNECTION;
+use http::{HeaderValue, Request, Response, StatusCode, Version};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use pin_project_lite::pin_project;
 
 use super::Common;
 use super::life::{self, Life};
+use super::stage::{Stage, Stages};
 use crate::server::refusal::empty;
 use crate::server::{Body, BodyError, ResponseFuture};
 
 pub(super) struct Endpoint {
     pub(super) common: Arc<Common>,
     pub(super) life: Arc<Life>,
+    pub(super) stages: Arc<Stages>,
 }
 
 pin_project! {
@@ -27,6 +30,8 @@ pin_project! {
         #[pin]
         future: ResponseFuture<Incoming>,
         request: Option<life::Request>,
+        // Of a connection that can say so; elsewhere it is said otherwise.
+        stages: Option<Arc<Stages>>,
     }
 }
 
@@ -43,7 +48,8 @@ impl hyper::service::Service<Request<Incoming>> for Endpoint {
 
     fn call(&self, request: Request<Incoming>) -> Answer {
         let noted = Some(self.life.begin());
-        Answer { future: self.future(request), request: noted }
+        let stages = (request.version() < Version::HTTP_2).then(|| Arc::clone(&self.stages));
+        Answer { future: self.future(request), request: noted, stages }
     }
 }
 
@@ -67,7 +73,10 @@ impl Future for Answer {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let response = ready!(this.future.poll(cx))?;
+        let mut response = ready!(this.future.poll(cx))?;
+        if this.stages.as_ref().is_some_and(|stages| stages.stage() > Stage::Serving) {
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         let request = this.request.take();
         if !response.status().is_success()
             && let Some(life::Request(life)) = &request

@@ -25,6 +25,11 @@ pub(super) use bind::{Bound, Running};
 
 /// How long to wait after a connection could not be accepted: usually there are no descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// After which the reactor has told of everything that had come before.
+const GLANCE: Duration = Duration::from_millis(5);
+/// How long a server that leaves goes on accepting connections, and serving what comes, while there are any. Each is used
+/// once more.
+const SETTLE_TIME: Duration = Duration::from_millis(100);
 /// How long connections may take to write what is left, once everything is over.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
 /// Connections that are accepted before others get their turn.
@@ -57,13 +62,15 @@ pub(super) async fn serve<M: Mode, L: Listener>(listener: L, running: Running<M>
     let clock = Arc::clone(&common.clock);
     let engine = common.service.engine().clone();
     let mut driver = pin!(driver);
+    let turn = &common.service.inner.turn;
+    let mut drive = |cx: &mut Context<'_>| turn.drive(cx, |cx| driver.as_mut().poll(cx)).is_ready();
     let mut driven = false;
     let mut accepting = Accepting { listener: Some(listener), pause: None };
 
     // While it serves.
     poll_fn(|cx| {
         stages.register(cx);
-        driven = driven || driver.as_mut().poll(cx).is_ready();
+        driven = driven || drive(cx);
         if driven || stages.stage() > Stage::Serving {
             return Poll::Ready(());
         }
@@ -71,15 +78,31 @@ pub(super) async fn serve<M: Mode, L: Listener>(listener: L, running: Running<M>
     })
     .await;
 
+    // What is on its way is served: of a connection, and of a request on one that was idle, nobody can say that it came too late.
+    let steps = [(Stage::Settling, GLANCE), (Stage::Settling, SETTLE_TIME), (Stage::Draining, GLANCE)];
+    for (stage, time) in steps {
+        stages.advance(stage);
+        if stage == Stage::Draining {
+            accepting.listener = None;
+        }
+        let mut alarm = Alarm::new(&*clock, clock.mono() + time);
+        poll_fn(|cx| {
+            stages.register(cx);
+            driven = driven || drive(cx);
+            let _ = accepting.poll(cx, &common, &stages, &spawn);
+            let over = driven || time > GLANCE && stages.connections() == 0;
+            if over { Poll::Ready(()) } else { alarm.poll(&*clock, cx) }
+        })
+        .await;
+    }
+
     // Calls may finish.
-    stages.advance(Stage::Draining);
     common.service.close();
-    accepting.listener = None;
     let mut idle = pin!(common.service.idle());
     let mut alarm = Alarm::new(&*clock, clock.mono() + common.limits.drain_time);
     poll_fn(|cx| {
         stages.register(cx);
-        driven = driven || driver.as_mut().poll(cx).is_ready();
+        driven = driven || drive(cx);
         let over = driven || idle.as_mut().poll(cx).is_ready() || stages.stage() == Stage::Over;
         if over { Poll::Ready(()) } else { alarm.poll(&*clock, cx) }
     })
@@ -87,9 +110,12 @@ pub(super) async fn serve<M: Mode, L: Listener>(listener: L, running: Running<M>
 
     // What is left is cancelled; the engine bounds how long that takes.
     engine.shutdown();
-    if !driven {
-        driver.as_mut().await;
-    }
+    poll_fn(|cx| {
+        driven = driven || drive(cx);
+        if driven { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    turn.leave();
 
     // Everything is over but the writing of it.
     let mut alarm = Alarm::new(&*clock, clock.mono() + FLUSH_TIME);

@@ -9,6 +9,8 @@ use std::task::{Context, Poll, Waker};
 pub(super) enum Stage {
     /// It serves.
     Serving,
+    /// It is leaving, and serves what is on its way from clients that cannot know: connections are used once more.
+    Settling,
     /// Nothing new is begun.
     Draining,
     /// Everything is dropped.
@@ -47,7 +49,8 @@ impl Stages {
     pub(super) fn stage(&self) -> Stage {
         match self.stage.load(Ordering::SeqCst) {
             0 => Stage::Serving,
-            1 => Stage::Draining,
+            1 => Stage::Settling,
+            2 => Stage::Draining,
             _ => Stage::Over,
         }
     }
@@ -100,6 +103,10 @@ impl Seat {
             })
         };
         Self { stages: std::sync::Arc::clone(stages), place, known: None }
+    }
+
+    pub(super) fn stages(&self) -> &std::sync::Arc<Stages> {
+        &self.stages
     }
 
     /// Ready once a stage has been reached.
