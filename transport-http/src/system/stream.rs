@@ -8,6 +8,8 @@ use std::task::{Context, Poll, ready};
 use futures_io::{AsyncRead, AsyncWrite};
 use hyper::rt::{Read, ReadBufCursor, Write};
 
+use crate::system::fair::Reads;
+
 /// Bytes of one read.
 const READ: usize = 64 * 1024;
 
@@ -21,12 +23,13 @@ thread_local! {
 pub(crate) struct Io<T> {
     inner: T,
     vectored: bool,
+    reads: Reads,
 }
 
 impl<T> Io<T> {
     /// `vectored`: several pieces are written in one system call.
     pub(crate) fn new(inner: T, vectored: bool) -> Self {
-        Self { inner, vectored }
+        Self { inner, vectored, reads: Reads::default() }
     }
 }
 
@@ -36,10 +39,12 @@ impl<T: AsyncRead + Unpin> Read for Io<T> {
         cx: &mut Context<'_>,
         mut room: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
         SCRATCH.with_borrow_mut(|scratch| {
             let most = room.remaining().min(scratch.len());
             let scratch = scratch.get_mut(..most).unwrap_or_default();
-            let read = ready!(Pin::new(&mut self.inner).poll_read(cx, scratch))?;
+            let inner = Pin::new(&mut this.inner);
+            let read = ready!(this.reads.poll(cx, |cx| inner.poll_read(cx, scratch)))?;
             room.put_slice(scratch.get(..read).unwrap_or_default());
             Poll::Ready(Ok(()))
         })

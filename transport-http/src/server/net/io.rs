@@ -10,6 +10,7 @@ use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 use sansio_mcp_sdk::clock::{Alarm, Clock};
 
 use super::life::Life;
+use crate::system::fair::Reads;
 
 /// What every HTTP/2 connection begins with (RFC 9113, section 3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -27,6 +28,7 @@ pub(super) struct Io<I> {
     life: Option<Arc<Life>>,
     clock: Arc<dyn Clock>,
     write_time: Duration,
+    reads: Reads,
     /// Set while a write waits.
     stuck: Option<Alarm>,
 }
@@ -34,7 +36,16 @@ pub(super) struct Io<I> {
 impl<I: Read + Write + Unpin> Io<I> {
     pub(super) fn new(inner: I, life: Arc<Life>, clock: Arc<dyn Clock>, write_time: Duration) -> Self {
         let prefix = [0; PREFACE.len()];
-        Self { inner, prefix, left: 0..0, life: Some(life), clock, write_time, stuck: None }
+        Self {
+            inner,
+            prefix,
+            left: 0..0,
+            life: Some(life),
+            clock,
+            write_time,
+            reads: Reads::default(),
+            stuck: None,
+        }
     }
 
     /// Reads until it is known whether this is HTTP/2.
@@ -102,7 +113,8 @@ impl<I: Read + Write + Unpin> Read for Io<I> {
             this.left.start = end;
             return Poll::Ready(Ok(()));
         }
-        ready!(Pin::new(&mut this.inner).poll_read(cx, buf))?;
+        let inner = Pin::new(&mut this.inner);
+        ready!(this.reads.poll(cx, |cx| inner.poll_read(cx, buf)))?;
         if let Some(life) = &this.life {
             life.read();
         }
@@ -139,3 +151,8 @@ impl<I: Read + Write + Unpin> Write for Io<I> {
         self.watch(polled, cx)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+#[path = "io_test.rs"]
+mod tests;
