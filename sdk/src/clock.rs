@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sansio_mcp::time::{Mono, Now};
 
-pub use start::Start;
+pub use start::{Start, SystemClock, Timers};
 
 /// Completes once its time has come. May complete early: whoever depends on the time looks at the clock.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -1,8 +1,12 @@
-//! The system's clocks, without timers.
+//! The system's clocks.
 
+use std::fmt;
+use std::marker::PhantomData;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sansio_mcp::time::{Mono, Now};
+
+use super::{Clock, Sleep};
 
 /// The moment that the system's monotonic clock counts from: all of a [`Clock`](super::Clock) but its timers, which are
 /// those of a runtime.
@@ -31,6 +35,59 @@ impl Start {
     pub fn instant(self, at: Mono) -> Instant {
         const FAR: Duration = Duration::from_hours(24 * 365 * 50);
         self.0.checked_add(Duration::from_nanos(at.as_nanos())).unwrap_or_else(|| self.0 + FAR)
+    }
+}
+
+/// The timers of a runtime.
+pub trait Timers: 'static {
+    /// Completes at this moment.
+    fn sleep_until(at: Instant) -> Sleep;
+}
+
+/// The system's monotonic clock, starting when this value is made, and its calendar; timers are those of a runtime.
+pub struct SystemClock<T> {
+    start: Start,
+    timers: PhantomData<fn() -> T>,
+}
+
+impl<T> SystemClock<T> {
+    /// A clock that starts now.
+    pub fn new() -> Self {
+        Self { start: Start::now(), timers: PhantomData }
+    }
+}
+
+impl<T> Default for SystemClock<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Clone for SystemClock<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for SystemClock<T> {}
+
+impl<T> fmt::Debug for SystemClock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SystemClock").field("start", &self.start).finish()
+    }
+}
+
+impl<T: Timers> Clock for SystemClock<T> {
+    fn mono(&self) -> Mono {
+        self.start.mono()
+    }
+
+    fn now(&self) -> Now {
+        self.start.read()
+    }
+
+    fn sleep_until(&self, at: Mono) -> Sleep {
+        T::sleep_until(self.start.instant(at))
     }
 }
 

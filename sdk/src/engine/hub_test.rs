@@ -9,6 +9,9 @@ use sansio_mcp::id::RequestId;
 use sansio_mcp::limits::ServerLimits;
 use sansio_mcp::model::{Implementation, ServerCapabilities, ToolsCapability};
 
+use sansio_mcp::time::Mono;
+
+use super::super::connection::Framing;
 use super::*;
 use crate::clock::Sleep;
 

@@ -4,6 +4,7 @@ mod call;
 mod channel;
 mod connection;
 mod driver;
+mod flow;
 mod hub;
 mod publish;
 mod requests;

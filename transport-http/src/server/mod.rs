@@ -65,6 +65,6 @@ pub use config::{Config, Mode};
 pub use future::ResponseFuture;
 pub use limits::Limits;
 #[cfg(any(feature = "smol", feature = "tokio"))]
-pub use net::{BindError, Endpoint, Handle};
+pub use net::{BindError, Bound, Endpoint, Handle};
 pub use open::{Facts, Idle};
 pub use service::Service;

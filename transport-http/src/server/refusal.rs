@@ -1,7 +1,7 @@
 //! Responses that are not a stream.
 
 use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use serde::Deserialize;
 
 use super::body::Body;
@@ -10,16 +10,22 @@ use crate::mirror::Refusal;
 use crate::origin::{Admitted, Policy};
 use crate::status::Rejection;
 
-/// A message as JSON.
+/// A message as JSON. That of a busy engine says when to come back, which the head repeats.
 pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<Body> {
     let retry = if status == StatusCode::SERVICE_UNAVAILABLE { retry_after(&message) } else { None };
+    with_header(status, message, retry.map(|retry| (header::RETRY_AFTER, retry)))
+}
+
+fn with_header(
+    status: StatusCode,
+    message: Vec<u8>,
+    more: Option<(HeaderName, HeaderValue)>,
+) -> Response<Body> {
     let mut response = Response::new(Body::full(Bytes::from(message)));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, JSON);
-    if let Some(retry) = retry {
-        headers.insert(header::RETRY_AFTER, retry);
-    }
+    headers.extend(more);
     response
 }
 
@@ -34,10 +40,7 @@ pub(super) fn empty(status: StatusCode) -> Response<Body> {
 pub(super) fn rejected(rejection: Rejection, policy: &Policy, admitted: Option<&Admitted>) -> Response<Body> {
     let mut body = Vec::new();
     rejection.write(&mut body);
-    let mut response = json(rejection.status(), body);
-    if let Some((name, value)) = rejection.header() {
-        response.headers_mut().insert(name, value);
-    }
+    let mut response = with_header(rejection.status(), body, rejection.header());
     policy.mark(admitted, response.headers_mut());
     response
 }

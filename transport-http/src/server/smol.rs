@@ -12,10 +12,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::fmt;
 use std::future::Future;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, ready};
 
@@ -23,56 +22,38 @@ use ::smol::Executor;
 use async_io::Async;
 use sansio_mcp_sdk::{Mode, Shared};
 
-use super::net::{self, BindError, Endpoint, Handle, Listener, Spawn};
+use super::net::{self, BindError, Endpoint, Listener, Spawn};
 use crate::system::stream::Io;
 
 pub use crate::system::smol::SystemClock;
+
+/// Names the runtime of a server.
+#[derive(Clone, Copy, Debug)]
+pub enum Smol {}
+
+/// A server that listens.
+pub type Bound<M = Shared> = net::Bound<Smol, M>;
 
 /// Binds the socket of an endpoint. It is served from then on that [`Bound::serve`] is polled; connections wait until then.
 ///
 /// # Errors
 /// Its configuration is not what it must be, or the address cannot be had.
 pub fn bind<M: Mode>(endpoint: Endpoint<M>) -> Result<Bound<M>, BindError> {
-    Ok(Bound(endpoint.bind(Arc::new(SystemClock::new()))?))
+    endpoint.bind(Arc::new(SystemClock::new()))
 }
 
-/// A server that listens.
-#[must_use = "nobody is served before `serve` is polled"]
-pub struct Bound<M: Mode = Shared>(net::Bound<M>);
-
 impl<M: Mode> Bound<M> {
-    /// Where it listens.
-    pub fn local_addr(&self) -> SocketAddr {
-        self.0.address
-    }
-
-    /// What clients are given.
-    pub fn url(&self) -> String {
-        self.0.url()
-    }
-
-    /// The hand on it, to be kept.
-    pub fn handle(&self) -> Handle {
-        self.0.handle()
-    }
-
-    /// Serves until [`Handle::shutdown`], and what comes of that, is over.
+    /// Serves until [`Handle::shutdown`](super::Handle::shutdown), and what comes of that, is over.
     ///
     /// # Errors
     /// The reactor does not take the socket.
     pub async fn serve(self) -> io::Result<()> {
-        let net::Bound { listener, running, .. } = self.0;
+        let Self { listener, running, .. } = self;
         let listener = Async::new(listener)?;
         let executor = Arc::new(Executor::new());
         let tasks = Tasks(Arc::downgrade(&executor));
         executor.run(net::serve(listener, running, tasks)).await;
         Ok(())
-    }
-}
-
-impl<M: Mode> fmt::Debug for Bound<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bound").field("address", &self.0.address).finish_non_exhaustive()
     }
 }
 

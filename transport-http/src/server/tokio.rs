@@ -15,10 +15,8 @@
 //! # }
 //! ```
 
-use std::fmt;
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -26,54 +24,36 @@ use ::tokio::net::{TcpListener, TcpStream};
 use hyper_util::rt::TokioIo;
 use sansio_mcp_sdk::{Mode, Shared};
 
-use super::net::{self, BindError, Endpoint, Handle, Listener, Spawn};
+use super::net::{self, BindError, Endpoint, Listener, Spawn};
 
 pub use crate::system::tokio::SystemClock;
+
+/// Names the runtime of a server.
+#[derive(Clone, Copy, Debug)]
+pub enum Tokio {}
+
+/// A server that listens.
+pub type Bound<M = Shared> = net::Bound<Tokio, M>;
 
 /// Binds the socket of an endpoint. It is served from then on that [`Bound::serve`] is polled; connections wait until then.
 ///
 /// # Errors
 /// Its configuration is not what it must be, or the address cannot be had.
 pub fn bind<M: Mode>(endpoint: Endpoint<M>) -> Result<Bound<M>, BindError> {
-    Ok(Bound(endpoint.bind(Arc::new(SystemClock::new()))?))
+    endpoint.bind(Arc::new(SystemClock::new()))
 }
 
-/// A server that listens.
-#[must_use = "nobody is served before `serve` is polled"]
-pub struct Bound<M: Mode = Shared>(net::Bound<M>);
-
 impl<M: Mode> Bound<M> {
-    /// Where it listens.
-    pub fn local_addr(&self) -> SocketAddr {
-        self.0.address
-    }
-
-    /// What clients are given.
-    pub fn url(&self) -> String {
-        self.0.url()
-    }
-
-    /// The hand on it, to be kept.
-    pub fn handle(&self) -> Handle {
-        self.0.handle()
-    }
-
-    /// Serves until [`Handle::shutdown`], and what comes of that, is over. Has to be polled within a runtime whose reactor and timer
+    /// Serves until [`Handle::shutdown`](super::Handle::shutdown), and what comes of that, is over. Has to be polled within a runtime whose reactor and timer
     /// are enabled.
     ///
     /// # Errors
     /// The runtime does not take the socket.
     pub async fn serve(self) -> io::Result<()> {
-        let net::Bound { listener, running, .. } = self.0;
+        let Self { listener, running, .. } = self;
         let listener = TcpListener::from_std(listener)?;
         net::serve(listener, running, Tasks).await;
         Ok(())
-    }
-}
-
-impl<M: Mode> fmt::Debug for Bound<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bound").field("address", &self.0.address).finish_non_exhaustive()
     }
 }
 

@@ -1,40 +1,20 @@
 //! The system's clock with tokio's timers.
 
-use sansio_mcp_sdk::clock::{Clock, Sleep, Start};
-use sansio_mcp_sdk::protocol::time::{Mono, Now};
+use std::time::Instant;
+
+use sansio_mcp_sdk::clock::{self, Sleep, Timers};
 
 /// The system's monotonic clock, starting when this value is made, and its calendar; timers of the tokio runtime in
 /// which they are polled, which must have its timer enabled.
+pub type SystemClock = clock::SystemClock<TokioTimers>;
+
+/// The timers of the tokio runtime in which they are polled.
 #[derive(Clone, Copy, Debug)]
-pub struct SystemClock {
-    start: Start,
-}
+pub enum TokioTimers {}
 
-impl SystemClock {
-    /// A clock that starts now.
-    pub fn new() -> Self {
-        Self { start: Start::now() }
-    }
-}
-
-impl Default for SystemClock {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Clock for SystemClock {
-    fn mono(&self) -> Mono {
-        self.start.mono()
-    }
-
-    fn now(&self) -> Now {
-        self.start.read()
-    }
-
-    fn sleep_until(&self, at: Mono) -> Sleep {
-        let at = self.start.instant(at).into();
+impl Timers for TokioTimers {
+    fn sleep_until(at: Instant) -> Sleep {
         // Inside, so that the runtime is asked for where the timer is polled, not where it is made.
-        Box::pin(async move { ::tokio::time::sleep_until(at).await })
+        Box::pin(async move { ::tokio::time::sleep_until(at.into()).await })
     }
 }

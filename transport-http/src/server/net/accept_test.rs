@@ -38,7 +38,7 @@ fn a_client_that_has_gone_keeps_no_other_waiting() {
     let lab = Lab::new();
     let server = Server::shared("t", "1").build().unwrap();
     let endpoint = Endpoint::new(server).address(([127, 0, 0, 1], 0));
-    let Running { common, stages, .. } = endpoint.bind(Arc::new(lab.clock())).unwrap().running;
+    let Running { common, stages, .. } = endpoint.bind::<()>(Arc::new(lab.clock())).unwrap().running;
     for (kind, asked) in
         [(ErrorKind::ConnectionAborted, 4), (ErrorKind::ConnectionReset, 4), (ErrorKind::OutOfMemory, 1)]
     {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::marker::PhantomData;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
@@ -68,7 +69,7 @@ impl<M: Mode> Endpoint<M> {
         self
     }
 
-    pub(in crate::server) fn bind(self, clock: Arc<dyn Clock>) -> Result<Bound<M>, BindError> {
+    pub(in crate::server) fn bind<R>(self, clock: Arc<dyn Clock>) -> Result<Bound<R, M>, BindError> {
         let Self { server, config, address, path, check } = self;
         if !path.starts_with('/') {
             return Err(ConfigError::new("path", "does not begin with /").into());
@@ -81,7 +82,7 @@ impl<M: Mode> Endpoint<M> {
         let address = listener.local_addr()?;
         let common = Arc::new(Common { service, path: path.into(), check, limits, clock });
         let running = Running { common, driver, stages: Arc::new(Stages::new()) };
-        Ok(Bound { listener, address, running })
+        Ok(Bound { listener, address, running, runtime: PhantomData })
     }
 }
 
@@ -97,11 +98,13 @@ pub enum BindError {
     Io(#[from] io::Error),
 }
 
-/// A server whose socket is bound.
-pub(in crate::server) struct Bound<M: Mode> {
+/// A server that listens, on the runtime `R`.
+#[must_use = "nobody is served before `serve` is polled"]
+pub struct Bound<R, M: Mode = Shared> {
     pub(in crate::server) listener: TcpListener,
-    pub(in crate::server) address: SocketAddr,
+    address: SocketAddr,
     pub(in crate::server) running: Running<M>,
+    runtime: PhantomData<fn() -> R>,
 }
 
 /// Everything of a server but its socket.
@@ -111,13 +114,26 @@ pub(in crate::server) struct Running<M: Mode> {
     pub(super) stages: Arc<Stages>,
 }
 
-impl<M: Mode> Bound<M> {
-    pub(in crate::server) fn url(&self) -> String {
+impl<R, M: Mode> Bound<R, M> {
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What clients are given.
+    pub fn url(&self) -> String {
         format!("http://{}{}", self.address, self.running.common.path)
     }
 
-    pub(in crate::server) fn handle(&self) -> Handle {
+    /// The hand on it, to be kept.
+    pub fn handle(&self) -> Handle {
         Handle { common: Arc::clone(&self.running.common), stages: Arc::clone(&self.running.stages) }
+    }
+}
+
+impl<R, M: Mode> fmt::Debug for Bound<R, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bound").field("address", &self.address).finish_non_exhaustive()
     }
 }
 

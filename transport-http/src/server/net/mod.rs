@@ -21,8 +21,8 @@ use sansio_mcp_sdk::clock::{Alarm, Clock};
 use self::stage::{Seat, Stage, Stages};
 use super::{Limits, Service};
 
-pub use bind::{BindError, Endpoint, Handle};
-pub(super) use bind::{Bound, Running};
+pub(super) use bind::Running;
+pub use bind::{BindError, Bound, Endpoint, Handle};
 
 /// How long to wait after a connection could not be accepted: usually there are no descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
