@@ -8,7 +8,6 @@ use sansio_mcp::admission::{AdmissionLimits, DEFAULT_QUEUE};
 use sansio_mcp::id::RequestId;
 use sansio_mcp::limits::ServerLimits;
 use sansio_mcp::model::{Implementation, ServerCapabilities, ToolsCapability};
-
 use sansio_mcp::time::Mono;
 
 use super::super::connection::Framing;

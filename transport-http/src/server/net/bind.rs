@@ -174,3 +174,18 @@ impl fmt::Debug for Handle {
         f.debug_struct("Handle").field("facts", &self.facts()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::expect_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_listened_to_unless_told_otherwise() {
+        let server = Server::shared("shop", "1").build().expect("a server");
+        let endpoint = Endpoint::new(server);
+        assert_eq!(endpoint.address, SocketAddr::from(([127, 0, 0, 1], 3000)));
+        let told = endpoint.address(([0, 0, 0, 0], 80));
+        assert_eq!(told.address, SocketAddr::from(([0, 0, 0, 0], 80)));
+    }
+}
